@@ -40,7 +40,7 @@ from pathlib import Path
 TYPE_CHECKING = False
 ROOT = Path(__file__).resolve().parent.parent
 HOME = ROOT / ".dev"
-OLDEST = (3, 11)
+OLDEST_PYTHON = (3, 11)
 
 # The extras of pyproject.toml that an environment is made with. build.py has an environment of its own, so that nothing
 # else gets into a frozen program.
@@ -90,21 +90,21 @@ class Environment:
             made_for = self._stamp.read_text(encoding="utf-8")
         except (OSError, ValueError):
             return False
-        sufficient = [each for each in EXTRAS if not extra or extra in (each, each.partition(",")[0])]
-        return self.python.exists() and made_for in map(_requested, sufficient)
+        sufficient = [extras for extras in EXTRAS if not extra or extra in (extras, extras.partition(",")[0])]
+        return self.python.exists() and made_for in map(_build_stamp, sufficient)
 
     def ensure(self, extra: str) -> Environment:
-        """Make it where needed; return it."""
-        with alone():
+        """Make the environment unless it is complete, and compile changed translations; return it."""
+        with hold_lock():
             if not self.has(extra):
                 self.make(extra)
-            if translations_changed():
+            if have_translations_changed():
                 call([str(self.python), "packaging/build_hook.py"])
         return self
 
     def make(self, extra: str) -> None:
         """Create it, or add the extra to it."""
-        began = time.monotonic()
+        started_at = time.monotonic()
         say("Preparing an environment in .dev (the first time, some 200 MB are downloaded) …")
         if self.has(""):
             self._stamp.unlink()
@@ -112,8 +112,8 @@ class Environment:
             shutil.rmtree(self.folder, ignore_errors=True)
             self._create()
         self.install(extra)
-        self._stamp.write_text(_requested(extra), encoding="utf-8")
-        say(f"Ready after {time.monotonic() - began:.0f} s.")
+        self._stamp.write_text(_build_stamp(extra), encoding="utf-8")
+        say(f"Ready after {time.monotonic() - started_at:.0f} s.")
 
     def _create(self) -> None:
         """Create an empty environment.
@@ -121,7 +121,7 @@ class Environment:
         Debian's python3 has the module venv but not the pip that venv installs (package python3-venv), and its own pip
         only installs into environments (PEP 668). `pip --python` does both.
         """
-        if own_pip():
+        if has_usable_pip():
             call([sys.executable, "-m", "venv", "--without-pip", str(self.folder)])
         elif find_spec("ensurepip"):
             call([sys.executable, "-m", "venv", str(self.folder)])
@@ -133,29 +133,29 @@ class Environment:
         import pins
 
         pip = [sys.executable, "-m", "pip", "--python", str(self.python)]
-        if not own_pip():
+        if not has_usable_pip():
             pip = [str(self.python), "-m", "pip"]
         install = [*pip, "install", "--quiet", "--no-input", "--disable-pip-version-check"]
         # The user's variables or pip.conf must not change what is installed.
-        own = {**_clean(), "PIP_CONSTRAINT": "", "PIP_REQUIRE_HASHES": "0", "PIP_USER": "0"}
-        pinned = [word for file in pins.files(extra) for word in ("--requirement", str(file))]
+        pip_environment = {**_clean_environment(), "PIP_CONSTRAINT": "", "PIP_REQUIRE_HASHES": "0", "PIP_USER": "0"}
+        pinned = [word for file in pins.find_hash_files(extra) for word in ("--requirement", str(file))]
         # The files name every package. Without --no-deps, pip 23 still looks for the newest version of a package
         # that is required with an extra, and refuses it: it has no pin.
-        call([*install, "--no-deps", "--require-hashes", "--only-binary", ":all:", *pinned], env=own)
+        call([*install, "--no-deps", "--require-hashes", "--only-binary", ":all:", *pinned], env=pip_environment)
         # A checkout has no hash. It is built with the packages installed above.
-        call([*install, "--no-deps", "--no-build-isolation", "--editable", "."], env=own)
+        call([*install, "--no-deps", "--no-build-isolation", "--editable", "."], env=pip_environment)
 
 
-def _requested(extra: str) -> str:
+def _build_stamp(extra: str) -> str:
     """Return the stamp of an environment with the extra."""
     import pins
 
-    pinned = b"".join(file.read_bytes() for file in pins.files(extra))
-    digest = pins.fingerprint() + hashlib.sha256(pinned).hexdigest()
-    return json.dumps([extra, digest, pins.scripts(), sys.version, sys.base_prefix, str(ROOT)])
+    pinned = b"".join(file.read_bytes() for file in pins.find_hash_files(extra))
+    digest = pins.compute_fingerprint() + hashlib.sha256(pinned).hexdigest()
+    return json.dumps([extra, digest, pins.read_scripts(), sys.version, sys.base_prefix, str(ROOT)])
 
 
-def translations_changed() -> bool:
+def have_translations_changed() -> bool:
     """Return whether a compiled translation is missing, left over or older than its text."""
     folder = ROOT / "resources" / "languages"
     texts, compiled = (
@@ -164,7 +164,7 @@ def translations_changed() -> bool:
     return texts.keys() != compiled.keys() or any(compiled[name] < texts[name] for name in texts)
 
 
-def own_pip() -> bool:
+def has_usable_pip() -> bool:
     """Return whether this Python's pip can install into another environment (22.3 and later)."""
     try:
         major, minor = metadata.version("pip").split(".")[:2]
@@ -173,7 +173,7 @@ def own_pip() -> bool:
     return (int(major), int(minor)) >= (22, 3)
 
 
-def _clean() -> dict[str, str]:
+def _clean_environment() -> dict[str, str]:
     """Return the environment variables, without those that would add another Python's packages or slow it down.
 
     The tests start hundreds of programs: without bytecode on disk each one would compile PlantDesk anew.
@@ -184,9 +184,9 @@ def _clean() -> dict[str, str]:
 
 def call(command: list[str], env: dict[str, str] | None = None) -> None:
     """Run a command; if it fails, print its output and raise RefusedError."""
-    done = run_captured(command, env)
-    if done.returncode != 0:
-        say(done.stdout)
+    result = run_captured(command, env)
+    if result.returncode != 0:
+        say(result.stdout)
         raise RefusedError(f"This step failed: {shlex.join(command)}")
 
 
@@ -195,7 +195,7 @@ def run_captured(command: list[str], env: dict[str, str] | None = None) -> subpr
     return subprocess.run(
         command,
         cwd=ROOT,
-        env=env or _clean(),
+        env=env or _clean_environment(),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -206,7 +206,7 @@ def run_captured(command: list[str], env: dict[str, str] | None = None) -> subpr
 
 
 @contextlib.contextmanager
-def alone(folder: Path = HOME) -> Iterator[None]:
+def hold_lock(folder: Path = HOME) -> Iterator[None]:
     """Hold a lock in the folder: that of an empty database, which the system releases when this process ends."""
     folder.mkdir(parents=True, exist_ok=True)
     with contextlib.closing(sqlite3.connect(folder / "lock", timeout=3600, isolation_level=None)) as lock:
@@ -217,7 +217,7 @@ def alone(folder: Path = HOME) -> Iterator[None]:
 # Qt's system libraries --------------------------------------------------------------------------
 
 
-def system_libraries(*, window: bool, programs: bool) -> None:
+def install_system_libraries(*, window: bool, programs: bool) -> None:
     """Install the system libraries that Qt needs, and the `programs` of the tests of use.
 
     Raises RefusedError with the command, or where no window can be opened; tests without their programs are skipped.
@@ -227,18 +227,18 @@ def system_libraries(*, window: bool, programs: bool) -> None:
 
     if window and not programs and not display.has_display(os.environ):
         raise RefusedError(str(display.NoDisplayError("python3 packaging/dev.py run serve")))
-    missing = display.missing_libraries([*display.QT_LIBRARIES, *(display.X11_LIBRARIES if window else [])])
+    missing = display.find_missing_libraries([*display.QT_LIBRARIES, *(display.X11_LIBRARIES if window else [])])
     may_install = shutil.which("apt-get") is not None and os.access("/var/lib/dpkg", os.W_OK)
     if missing and not may_install:
-        raise RefusedError(str(display.install_hint(missing)))
+        raise RefusedError(str(display.format_install_hint(missing)))
     packages = {library.debian for library in missing}
-    packages |= {*missing_programs()} if programs and may_install else set()
+    packages |= {*find_missing_programs()} if programs and may_install else set()
     if packages:
         say("Installing Debian packages: {} …".format(" ".join(sorted(packages))))
         install(sorted(packages))
 
 
-def missing_programs() -> list[str]:
+def find_missing_programs() -> list[str]:
     """Return the Debian packages of the programs that the tests of use need and that are not installed."""
     return [name.lower() for name in ("Xvfb", "openbox", "xdotool", "xclip") if shutil.which(name) is None]
 
@@ -267,7 +267,7 @@ def prepare(name: str, arguments: list[str]) -> Environment:
     """Return an environment that is ready for a command."""
     window = name == "use" or (name == "run" and opens_window(arguments))
     if sys.platform.startswith("linux") and (window or name in {"test", "smoke"}):
-        system_libraries(window=window, programs=name == "use")
+        install_system_libraries(window=window, programs=name == "use")
     return Environment(HOME / "env").ensure(COMMANDS[name][0])
 
 
@@ -275,14 +275,14 @@ def start(command: list[str], cwd: Path) -> int:
     """Run a program to its end; on POSIX in place of this process, so that signals reach it."""
     if os.name == "posix":
         os.chdir(cwd)
-        os.execve(command[0], command, _clean())  # noqa: S606 - no shell is wanted
-    return subprocess.call(command, cwd=cwd, env=_clean())
+        os.execve(command[0], command, _clean_environment())  # noqa: S606 - no shell is wanted
+    return subprocess.call(command, cwd=cwd, env=_clean_environment())
 
 
 def main(arguments: list[str]) -> int:
     """Run the command that the command line names."""
-    if sys.version_info < OLDEST:
-        say("PlantDesk needs Python {}.{} or newer; this is {}.{}.".format(*OLDEST, *sys.version_info[:2]))
+    if sys.version_info < OLDEST_PYTHON:
+        say("PlantDesk needs Python {}.{} or newer; this is {}.{}.".format(*OLDEST_PYTHON, *sys.version_info[:2]))
         return 1
     if not arguments or arguments[0] not in COMMANDS:
         say((__doc__ or "").strip())
@@ -298,7 +298,7 @@ def main(arguments: list[str]) -> int:
     cwd = Path.cwd() if name == "run" else ROOT
     *first, last = COMMANDS[name][1]
     for module in first:
-        code = subprocess.call([python, *_run_options(module[0]), *module], cwd=cwd, env=_clean())
+        code = subprocess.call([python, *_run_options(module[0]), *module], cwd=cwd, env=_clean_environment())
         if code:
             return code
     if name == "test" and rest in ([], ["--cov"]):  # all tests; half of their time they wait, so two for each processor

@@ -31,9 +31,9 @@ HEADER = """\
 """
 
 
-def requirements() -> dict[str, list[str]]:
+def read_requirements() -> dict[str, list[str]]:
     """Return the requirements in pyproject.toml by the name of their list."""
-    document = _document()
+    document = _read_pyproject()
     project, groups = document["project"], document["dependency-groups"]
     return {
         "python": [project["requires-python"]],
@@ -45,26 +45,26 @@ def requirements() -> dict[str, list[str]]:
     }
 
 
-def _document() -> dict[str, Any]:
+def _read_pyproject() -> dict[str, Any]:
     return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 
-def scripts() -> dict[str, str]:
+def read_scripts() -> dict[str, str]:
     """Return the entry points that an installation writes: an editable one keeps those of its day."""
-    return dict(_document()["project"]["scripts"])
+    return dict(_read_pyproject()["project"]["scripts"])
 
 
-def fingerprint() -> str:
+def compute_fingerprint() -> str:
     """Return a digest of the requirements, to recognise outdated pins."""
-    return hashlib.sha256(json.dumps(requirements(), sort_keys=True).encode()).hexdigest()[:16]
+    return hashlib.sha256(json.dumps(read_requirements(), sort_keys=True).encode()).hexdigest()[:16]
 
 
-def files(extra: str) -> list[Path]:
+def find_hash_files(extra: str) -> list[Path]:
     """Return the files to install an environment with these extras from."""
     return [HASHES / f"{place}.txt" for place in ("run", "build-system", *filter(None, extra.split(",")))]
 
 
-def pinned() -> list[str]:
+def read_pinned() -> list[str]:
     """Return the versions that are pinned, such as `idna==3.11`, with the markers of some."""
     texts = [file.read_text(encoding="utf-8") for file in HASHES.glob("*.txt")]
     return sorted({line for text in texts for line in re.findall(r"^([^#\s].*?) \\$", text, re.MULTILINE)})
@@ -72,25 +72,25 @@ def pinned() -> list[str]:
 
 def resolve(uv: str, *, keep: bool) -> None:
     """Let uv choose the versions, and write them."""
-    required = requirements()
+    required = read_requirements()
     python = required.pop("python")[0]
-    pins = _compile(uv, [line for lines in required.values() for line in lines], pinned() if keep else [])
-    header = HEADER.format(python=python, fingerprint=fingerprint())
-    extras = _document()["project"]["optional-dependencies"]
+    pins = _compile(uv, [line for lines in required.values() for line in lines], read_pinned() if keep else [])
+    header = HEADER.format(python=python, fingerprint=compute_fingerprint())
+    extras = _read_pyproject()["project"]["optional-dependencies"]
     run: list[str] = []
-    refused = refused_hashes(_compile(uv, pins.splitlines(), [], "--format", "pylock.toml"))
+    refused = find_refused_hashes(_compile(uv, pins.splitlines(), [], "--format", "pylock.toml"))
     for place in sorted(required, key=lambda place: place != "run"):
-        found = blocks_of(_compile(uv, required[place], pins.splitlines(), "--generate-hashes"), refused)
-        run = run or found
+        blocks = split_blocks(_compile(uv, required[place], pins.splitlines(), "--generate-hashes"), refused)
+        run = run or blocks
         # Extras are installed beside the program's requirements, groups alone.
-        own = found if place not in extras else [block for block in found if block not in run]
-        text = header + "".join(own)
+        own_blocks = blocks if place not in extras else [block for block in blocks if block not in run]
+        text = header + "".join(own_blocks)
         (HASHES / f"{place}.txt").write_text(text, encoding="utf-8", newline="\n")
 
 
 def _compile(uv: str, requested: list[str], chosen: list[str], *options: str) -> str:
     """Return what uv resolves the requirements to, within the versions chosen already."""
-    python = requirements()["python"][0].removeprefix(">=")
+    python = read_requirements()["python"][0].removeprefix(">=")
     command = [uv, "pip", "compile", "-", "--quiet", "--universal", "--python-version", python]
     command += ["--only-binary", ":all:", "--strip-extras", "--no-header", "--no-annotate"]
     command += ["--no-emit-index-url", "--no-emit-find-links"]
@@ -104,24 +104,24 @@ def _compile(uv: str, requested: list[str], chosen: list[str], *options: str) ->
         return file.read_text(encoding="utf-8")
 
 
-def refused_hashes(lock: str) -> set[str]:
+def find_refused_hashes(lock: str) -> set[str]:
     """Return the hashes of wheels for a macOS newer than the oldest one that is supported.
 
     A build on a newer macOS would take them, and the frozen program not start on the older one.
     """
     oldest = int(OLDEST_MACOS.partition(".")[0])
     wheels = [wheel for package in tomllib.loads(lock)["packages"] for wheel in package.get("wheels", ())]
-    newer = {wheel["hashes"]["sha256"] for wheel in wheels if _macos(wheel["url"]) > oldest}
-    return {f"--hash=sha256:{each}" for each in newer}
+    newer = {wheel["hashes"]["sha256"] for wheel in wheels if _parse_macos_version(wheel["url"]) > oldest}
+    return {f"--hash=sha256:{digest}" for digest in newer}
 
 
-def _macos(url: str) -> int:
+def _parse_macos_version(url: str) -> int:
     """Return the macOS that a wheel needs, 0 where it is for another system, or for several."""
-    found = re.findall(r"macosx_(\d+)_", url)
-    return min(map(int, found), default=0)
+    versions = re.findall(r"macosx_(\d+)_", url)
+    return min(map(int, versions), default=0)
 
 
-def blocks_of(text: str, refused: set[str]) -> list[str]:
+def split_blocks(text: str, refused: set[str]) -> list[str]:
     """Return each requirement with its hashes but the `refused` ones."""
     blocks = []
     for block in re.findall(r"^\S.*\n(?:[ ]+.*\n)*", text, re.MULTILINE):

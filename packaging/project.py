@@ -39,9 +39,9 @@ OLDEST_MACOS = "14.0"
 
 def epoch() -> int:
     """Return the commit's time, which every built file gets, so that two builds are equal."""
-    given = os.environ.get("SOURCE_DATE_EPOCH")
-    if given:
-        return int(given)
+    configured = os.environ.get("SOURCE_DATE_EPOCH")
+    if configured:
+        return int(configured)
     try:
         command = ["git", "log", "-1", "--format=%ct"]
         return int(subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout)
@@ -49,11 +49,11 @@ def epoch() -> int:
         return int((ROOT / "CHANGELOG.md").stat().st_mtime)
 
 
-def modules() -> list[str]:
+def list_modules() -> list[str]:
     """Return every module of the program; many are imported by name or inside functions."""
     files = sorted((ROOT / "plantdesk").rglob("*.py"))
     dotted = [".".join(file.relative_to(ROOT).with_suffix("").parts) for file in files]
-    return [re.sub(r"\.__init__$", "", each) for each in dotted if not each.endswith(".__main__")]
+    return [re.sub(r"\.__init__$", "", module) for module in dotted if not module.endswith(".__main__")]
 
 
 def is_fresh(made: Path) -> bool:
@@ -63,8 +63,8 @@ def is_fresh(made: Path) -> bool:
     sources = [ROOT / "pyproject.toml", ROOT / "CHANGELOG.md"]
     for folder in ("plantdesk", "resources", "packaging"):
         files = (ROOT / folder).rglob("*")
-        sources += [file for file in files if file.is_file() and file.suffix not in (".pyc", ".md")]
-    return made.stat().st_mtime >= max(file.stat().st_mtime for file in sources)
+        sources += [source for source in files if source.is_file() and source.suffix not in (".pyc", ".md")]
+    return made.stat().st_mtime >= max(source.stat().st_mtime for source in sources)
 
 
 def machine() -> str:
@@ -88,6 +88,6 @@ def program_folder() -> Path:
     return DIST / (f"{TITLE}.app" if sys.platform == "darwin" else NAME)
 
 
-def filled(template: Path, values: dict[str, str]) -> str:
+def fill_template(template: Path, values: dict[str, str]) -> str:
     """Return the text of a template with each @NAME@ replaced."""
     return re.sub(r"@([A-Z_]+)@", lambda found: values[found[1]], template.read_text(encoding="utf-8"))

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-_SHOW = WindowRequest()
+_DEFAULT_REQUEST = WindowRequest()
 
 
 class Desktop(QObject):
@@ -50,9 +50,9 @@ class Desktop(QObject):
     window_shown = Signal()
 
     def __init__(
-        self, app: QApplication, location: StoreLocation, port: int | None, request: WindowRequest = _SHOW
+        self, app: QApplication, location: StoreLocation, port: int | None, request: WindowRequest = _DEFAULT_REQUEST
     ) -> None:
-        """Prepare a run with the store at a location; `request` is the request of the user for its window."""
+        """Prepare a run with the store at a location; `request` says what the user wants to see in the window."""
         super().__init__()
         self._app = app
         self._port = port
@@ -74,10 +74,10 @@ class Desktop(QObject):
         return self.session.workspace if self.session is not None else None
 
     def start(self, *, background: bool = False) -> bool:
-        """Show the window, then open its store; False if another window has the store: it was raised instead.
+        """Show the window, whose store is opened after the first paint. Raises StuckWindowError.
 
-        In the `background` the window is minimised, or hidden in the tray, and another is left as it is. Raises
-        StuckWindowError.
+        Returns False if another window has the store: that window is raised instead. In the `background` the window is
+        minimised, or hidden in the tray, and another window is not raised.
         """
         if not self._single_window.try_lock():
             if not background and not self._single_window.raise_other(self._request):
@@ -107,7 +107,7 @@ class Desktop(QObject):
         return box
 
     @Slot()
-    def prepare_end(self) -> None:
+    def prepare_quit(self) -> None:
         """Let closing the window end the program, instead of hiding it in the tray."""
         if self.window is not None:
             self.window.is_quitting = True
@@ -127,7 +127,7 @@ class Desktop(QObject):
             self.session.show_defect(log_text)
 
     @Slot()
-    def leave(self) -> None:
+    def quit_unasked(self) -> None:
         """Close the window, without a question, and end the event loop."""
         if self.window is not None:
             self.window.close_unasked()
@@ -146,12 +146,12 @@ class Desktop(QObject):
         from plantdesk.ui.translation import use_language
 
         self.session = Session(window, self.preferences, self._location, self._single_window, self._port, _make_server)
-        self.session.quit_requested.connect(self.leave)
+        self.session.quit_requested.connect(self.quit_unasked)
         self.session.store_requested.connect(self._use_store)
         self.window_shown.emit()
         use_language(self._app, self.preferences.settings.language)
         request = self._request
-        self._request = _SHOW
+        self._request = _DEFAULT_REQUEST
         self.session.fill_window(self._theme, create=create, is_quick=request.quick)
         if request.address or request.quick:
             self.session.handle(request)
@@ -162,19 +162,19 @@ class Desktop(QObject):
         window = self.window
         session = self.session
         single_window = SingleWindow(location, paths.path_or_none(paths.data_folder))
-        is_same = single_window.key == self._single_window.key
+        is_same_store = single_window.key == self._single_window.key
         if window is None or session is None or not session.may_close_store():
             return
-        if not is_same and not self._lock_or_raise_other(single_window):
+        if not is_same_store and not self._lock_or_raise_other(single_window):
             return
         session.close()
         session.deleteLater()
         window.clear()
-        if is_same:
+        if is_same_store:
             single_window.try_lock()
         self._location = location
         self._single_window = single_window
-        _remember(location, self.preferences)
+        _remember_store(location, self.preferences)
         self._fill_window(window, create=create)
 
     def _lock_or_raise_other(self, single_window: SingleWindow) -> bool:
@@ -213,11 +213,11 @@ def run(location: StoreLocation, port: int | None, request: WindowRequest, *, ba
     app.setApplicationName("PlantDesk")
     app.setApplicationVersion(__version__)
     app.setDesktopFileName(APP_ID)  # without it Wayland shows no icon
-    with ExitStack() as running:
+    with ExitStack() as stack:
         desktop = Desktop(app, location, port, request)
         app.plant_url_opened.connect(desktop.open_plant_url)
-        app.ending.connect(desktop.prepare_end)
-        desktop.window_shown.connect(partial(_begin_logging, desktop, running))
+        app.ending.connect(desktop.prepare_quit)
+        desktop.window_shown.connect(partial(_start_logging, desktop, stack))
         try:
             if not desktop.start(background=background):
                 return 0
@@ -232,7 +232,7 @@ def run(location: StoreLocation, port: int | None, request: WindowRequest, *, ba
             desktop.close()
 
 
-def _remember(location: StoreLocation, preferences: Preferences) -> None:
+def _remember_store(location: StoreLocation, preferences: Preferences) -> None:
     """Let the next start open the chosen store: the own one, or a shared one and its user; no other file."""
     if location.is_own or location.server is not None:
         preferences.change(opens_shared_store=not location.is_own)
@@ -244,16 +244,16 @@ def _remember(location: StoreLocation, preferences: Preferences) -> None:
             preferences.change_store(location.key, user=location.user)
 
 
-def _begin_logging(desktop: Desktop, running: ExitStack) -> None:
+def _start_logging(desktop: Desktop, stack: ExitStack) -> None:
     """Log, and quit on signals, from now on; these imports would delay the first paint of the window."""
     from plantdesk.platform import logs
     from plantdesk.ui.event_loop import quit_on_signals
 
     folder = paths.path_or_none(paths.log_folder)
     if folder is not None:
-        running.enter_context(logs.log_to(folder / "plantdesk.log"))
-    running.enter_context(logs.defect_listener(desktop.report_defect))
-    running.enter_context(quit_on_signals(desktop.leave))
+        stack.enter_context(logs.log_to(folder / "plantdesk.log"))
+    stack.enter_context(logs.report_defects_to(desktop.report_defect))
+    stack.enter_context(quit_on_signals(desktop.quit_unasked))
 
 
 def _make_server(store: ServedStore, location: StoreLocation) -> Server:

@@ -28,16 +28,18 @@ def serve(location: StoreLocation, port: int, *, verbose: bool = False) -> None:
     """
     process.forbid_tracing()
     with (
-        ThreadPoolExecutor(1, "request-log") as log,  # no request waits for standard error
+        ThreadPoolExecutor(1, "request-log") as request_log,  # no request waits for standard error
         signal_socket(*STOP_SIGNALS) as signals,
         logs.log_to(paths.log_folder() / "serve.log", console=True),
         contextlib.closing(location.open()) as store,
         contextlib.ExitStack() as stack,
     ):
         stack.callback(store.begin_backups())
-        activity = Activity((lambda entry: log.submit(output.report, _request_line(entry))) if verbose else None)
+        activity = Activity(
+            (lambda entry: request_log.submit(output.report, _format_request(entry))) if verbose else None
+        )
         server = Server(store, location, paths.runtime_folder(), activity=activity)
-        url = stack.enter_context(_running(server, port))
+        url = stack.enter_context(_run_server(server, port))
         if not isinstance(sys.stdout, output.CapturedOutput):  # shown only at the end
             output.write(f"PlantDesk is listening on {url}")
         _log.info("Listening on %s with %s", url, location.url)
@@ -45,7 +47,7 @@ def serve(location: StoreLocation, port: int, *, verbose: bool = False) -> None:
 
 
 @contextlib.contextmanager
-def _running(server: Server, port: int) -> Iterator[str]:
+def _run_server(server: Server, port: int) -> Iterator[str]:
     server.start(port)
     try:
         match server.wait_until_settled():
@@ -65,10 +67,10 @@ def _with_advice(error: ServerError) -> ServerError:
     return ServerFailedError(text, free_port=error.free_port)
 
 
-def _request_line(entry: ActivityEntry) -> str:
-    """Return time, token name, status and reason of an entry: never a name, a tag or a token."""
-    at = datetime.fromtimestamp(entry.at / 1000).astimezone().isoformat(timespec="seconds")
+def _format_request(entry: ActivityEntry) -> str:
+    """Return time, token name, status and reason of an entry: never a plant's name or tag, or the token."""
+    time = datetime.fromtimestamp(entry.at / 1000).astimezone().isoformat(timespec="seconds")
     token = "-" if entry.source is None else repr(entry.source.label)  # on one line, whatever it contains
     added = "Added." if entry.is_new else "This plant was there already."
     reason = added if entry.number is None else entry.number.meaning
-    return f"{at} {token} {entry.status} {reason}"
+    return f"{time} {token} {entry.status} {reason}"

@@ -428,7 +428,7 @@ def test_a_defect_is_told_with_a_report_and_the_program_goes_on(
     def defect(*_arguments: object, **_options: object) -> None:
         raise RuntimeError(f"{secret} at {private}")
 
-    with logs.log_to(tmp_path / "window.log"), logs.defect_listener(desk.desktop.report_defect):
+    with logs.log_to(tmp_path / "window.log"), logs.report_defects_to(desk.desktop.report_defect):
         monkeypatch.setattr("plantdesk.store.base.insert_as_next", defect)
         desk.until(lambda: desk.id.placeholderText() == "1")
         desk.add("Aloe")

@@ -14,7 +14,7 @@ import pytest
 import build
 import dev
 from plantdesk.cli.main import main
-from plantdesk.cli.options import EPILOG, parser
+from plantdesk.cli.options import EPILOG, build_parser
 from plantdesk.platform import manual
 from tests.test_headless import serving
 
@@ -41,7 +41,7 @@ def commands(top: argparse.ArgumentParser, path: str = "plantdesk") -> dict[str,
     return found
 
 
-ALL = commands(parser())
+ALL = commands(build_parser())
 
 
 def name_of(page: Path) -> str:
@@ -65,7 +65,7 @@ def test_every_option_has_help_and_is_in_the_manual(command: str) -> None:
 
 @pytest.mark.parametrize("line", [line for line in SHOWN if "ARGUMENTS" not in line])
 def test_every_command_in_readme_and_manual_parses(line: str) -> None:
-    parser().parse_args(shlex.split(line)[1:])
+    build_parser().parse_args(shlex.split(line)[1:])
 
 
 def test_the_two_developer_commands_are_in_the_readme() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from plantdesk.cli.commands.info import NOT_RUNNING
+from plantdesk.cli.commands.info import NOT_RUNNING_EXIT_CODE
 from plantdesk.store.sqlite.store import SqliteStore
 from tests.support.attackers import Target
 from tests.support.clients import rude_clients
@@ -115,7 +115,7 @@ def test_files_of_commands_are_private(program_home: Home) -> None:
     for command in (["token", "create", "x"], ["add", "--name", "Fern"], ["info"]):
         call = [sys.executable, "-m", "plantdesk", *command]
         done = subprocess.run(call, env=program_home.environment, check=False, capture_output=True)
-        assert done.returncode == (NOT_RUNNING if command == ["info"] else 0)
+        assert done.returncode == (NOT_RUNNING_EXIT_CODE if command == ["info"] else 0)
     assert {name: oct(mode) for name, mode in modes(program_home.folder).items() if mode & 0o077} == {}
 
 

@@ -41,7 +41,7 @@ def runs_first(hook: str) -> bool:
 def imported() -> list[str]:
     """Return the modules to include, whether PyInstaller finds an import of them or not."""
     by_name = _LISTS["imported_by_name"] + ([] if sys.platform == "linux" else _LISTS["imported_off_linux"])
-    return [name for name in project.modules() + by_name if name not in EXCLUDED]
+    return [name for name in project.list_modules() + by_name if name not in EXCLUDED]
 
 
 def resources() -> list[tuple[str, str]]:

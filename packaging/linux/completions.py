@@ -58,7 +58,7 @@ _NAMES = {"bash": _BASH_NAMES, "zsh": _ZSH_NAMES}
 
 def completion(shell: str) -> str:
     """Return the script for a shell."""
-    parser = options.parser()
+    parser = options.build_parser()
     _describe_values(parser, ())
     text = shtab.complete(parser, shell, preamble=_NAMES.get(shell, ""))
     if shell == "bash":
@@ -86,5 +86,5 @@ def _describe_values(parser: argparse.ArgumentParser, path: tuple[str, ...]) -> 
 
 
 def _commands() -> list[str]:
-    actions = options.parser()._actions  # noqa: SLF001
+    actions = options.build_parser()._actions  # noqa: SLF001
     return [name for action in actions if isinstance(action, argparse._SubParsersAction) for name in action.choices]  # noqa: SLF001

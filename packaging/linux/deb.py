@@ -65,7 +65,7 @@ def _write_documents(folder: Path, version: str) -> None:
         "COPYRIGHT": project.COPYRIGHT.removeprefix("Copyright (c) "),
         "LICENSE": _continued(terms),
     }
-    text = project.filled(project.HERE / "linux/copyright.in", values)
+    text = project.fill_template(project.HERE / "linux/copyright.in", values)
     (folder / "copyright").write_text(text, encoding="utf-8", newline="\n")
     lines = [f"plantdesk ({version}) unstable; urgency=medium", "", f"  * {project.HOME_PAGE}/blob/main/CHANGELOG.md"]
     lines += ["", f" -- {_MAINTAINER}  {formatdate(project.epoch(), usegmt=False)}", ""]
@@ -91,7 +91,7 @@ def _write_control(root: Path, version: str) -> None:
         "RECOMMENDS": linked["Recommends"],
         "DESCRIPTION": "\n ".join(textwrap.wrap(text, 78)),
     }
-    control = project.filled(project.HERE / "linux/control.in", values)
+    control = project.fill_template(project.HERE / "linux/control.in", values)
     (folder / "control").write_text(control, encoding="utf-8", newline="\n")
     sums = [f"{hashlib.md5(path.read_bytes()).hexdigest()}  {path.relative_to(root)}\n" for path in files]  # noqa: S324
     (folder / "md5sums").write_text("".join(sums), encoding="utf-8", newline="\n")

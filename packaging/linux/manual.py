@@ -41,4 +41,4 @@ def page() -> str:
         "EPILOG": options.EPILOG.rstrip(),
         "COMMANDS": re.sub(r"^\| (.+?) \| (.*) \|$", r"\1\n:   \2\n", without_heads, flags=re.MULTILINE),
     }
-    return project.filled(project.HERE / "linux" / "plantdesk.1.md.in", values)
+    return project.fill_template(project.HERE / "linux" / "plantdesk.1.md.in", values)

@@ -54,4 +54,4 @@ def _specification(root: Path) -> str:
         "DESCRIPTION": "\n".join(textwrap.wrap(project.DESCRIPTION, 78)),
         "BUNDLED": "|".join(sorted(re.escape(name).replace("\\", "\\\\") for name in names)),
     }
-    return project.filled(project.HERE / "linux/plantdesk.rpm.spec.in", values)
+    return project.fill_template(project.HERE / "linux/plantdesk.rpm.spec.in", values)

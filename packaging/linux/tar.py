@@ -23,7 +23,7 @@ def make(*, quick: bool = False) -> Path:
     title = f"{project.TITLE} {project.VERSION} for Linux"
     glibc = ".".join(map(str, contents.MAX_GLIBC))
     values = {"TITLE": title, "LINE": "=" * len(title), "DESCRIPTION": project.DESCRIPTION, "GLIBC": glibc}
-    text = project.filled(project.HERE / "linux" / "README.txt.in", values)
+    text = project.fill_template(project.HERE / "linux" / "README.txt.in", values)
     (root / "README.txt").write_text(text, encoding="utf-8", newline="\n")
     shutil.copyfile(project.ROOT / "LICENSE", root / "LICENSE")
     same = ["--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--mode=u=rwX,go=rX", "--hard-dereference"]

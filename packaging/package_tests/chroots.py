@@ -72,7 +72,7 @@ def fresh(codename: str) -> Iterator[Chroot]:
     """Yield a copy of a release's base system; remove it at the end."""
     if not os.access("/var/lib/dpkg", os.W_OK):
         raise dev.RefusedError("Only root can make a clean Debian system to install in.")
-    with dev.alone(CACHE):
+    with dev.hold_lock(CACHE):
         base = _base(codename)
     with tempfile.TemporaryDirectory(prefix=f"plantdesk-{codename}-", ignore_cleanup_errors=True) as folder:
         root = Path(folder) / "root"

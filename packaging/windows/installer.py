@@ -31,7 +31,7 @@ def version_info(name: str) -> Path:
     values = {**_FACTS, "NAME": name, "NUMBERS": numbers, "DESCRIPTION": EXECUTABLES[name]}
     project.WORK.mkdir(parents=True, exist_ok=True)
     file = project.WORK / f"{name}.version-info"
-    file.write_text(project.filled(_FOLDER / "version-info.in", values), encoding="utf-8")
+    file.write_text(project.fill_template(_FOLDER / "version-info.in", values), encoding="utf-8")
     return file
 
 
@@ -132,4 +132,4 @@ def write_manifests(*, folder: Path) -> None:
     for name, file in (("SETUP_SUM", setup), ("PORTABLE_SUM", portable)):
         values[name] = hashlib.sha256(file.read_bytes()).hexdigest()
     for template in (_FOLDER / "manifests").iterdir():
-        (folder / template.stem).write_text(project.filled(template, values), encoding="utf-8", newline="\n")
+        (folder / template.stem).write_text(project.fill_template(template, values), encoding="utf-8", newline="\n")

@@ -27,11 +27,12 @@ class AuthorizedRequest(NamedTuple):
 
 
 def authorize(scope: Scope, checker: TokenLookup) -> AuthorizedRequest:
-    """Return the headers and the source of a request. For the thread of `checker`.
+    """Return the headers of a request, and the source that its token stands for. Call it on the thread of `checker`.
 
-    Raises HostRefusedError, OriginRefusedError, TokenMissingError, TokenRefusedError, StoreError, in this order.
+    The first failed check raises, in this order: HostRefusedError, OriginRefusedError, TokenMissingError,
+    TokenRefusedError, StoreError.
     """
-    headers = _combined(scope["headers"])
+    headers = _combine_headers(scope["headers"])
     if not _HOST.fullmatch(headers.get(b"host", b"")):
         raise HostRefusedError
     # Browsers send Sec-Fetch-Site: “none” for an address that the user typed. Other programs do not send it.
@@ -39,10 +40,10 @@ def authorize(scope: Scope, checker: TokenLookup) -> AuthorizedRequest:
         raise OriginRefusedError
     if scope["path"] == PUBLIC_PATH and scope["method"] in {"GET", "HEAD"}:
         return AuthorizedRequest(headers, None)
-    return AuthorizedRequest(headers, checker.source(_bearer_token(headers)))
+    return AuthorizedRequest(headers, checker.source(_parse_bearer_token(headers)))
 
 
-def _combined(fields: Sequence[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
+def _combine_headers(fields: Sequence[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
     """Return the headers by name; the values of repeated ones are joined by commas (RFC 9110, section 5.3).
 
     Joining makes a repeated Host, Authorization or Content-Type invalid.
@@ -53,7 +54,7 @@ def _combined(fields: Sequence[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
     return headers
 
 
-def _bearer_token(headers: dict[bytes, bytes]) -> str:
+def _parse_bearer_token(headers: dict[bytes, bytes]) -> str:
     scheme, _, token = headers.get(b"authorization", b"").partition(b" ")
     token = token.strip(b" ")
     if scheme.lower() != b"bearer" or not token:

@@ -17,7 +17,7 @@ from io import TextIOWrapper
 from pathlib import Path
 
 from plantdesk import __version__
-from plantdesk.api.discovery import Runtime, ServerIdentity, is_stale, store_digest
+from plantdesk.api.discovery import Runtime, ServerIdentity, compute_store_digest, is_stale
 from plantdesk.api.sockets import listen_on_path
 from plantdesk.domain.locations import StoreLocation
 from plantdesk.domain.records import now_ms
@@ -33,21 +33,21 @@ class Announcement:
 
     def __init__(self, folder: Path, store: StoreLocation) -> None:
         """Choose a file name in `folder`; create nothing."""
-        self._path = folder / f"{store_digest(store)}-{os.urandom(4).hex()}.json"
+        self._path = folder / f"{compute_store_digest(store)}-{os.urandom(4).hex()}.json"
         self._store = store
         #: The path of the server's Unix domain socket.
         self.socket_path = self._path.with_suffix(".sock")
         self._has_socket = False
-        self._started = now_ms()
+        self._started_at = now_ms()
         self._locked_file: TextIOWrapper | None = None
         self._has_warned = False
 
     @contextlib.contextmanager
-    def unix_socket(self) -> Iterator[socket.socket | None]:
+    def listen_on_unix_socket(self) -> Iterator[socket.socket | None]:
         """Listen on a Unix domain socket during the block; None where there is none, as on Windows."""
         listener: socket.socket | None = None
-        with self._log_failure():
-            self._prepare()
+        with self._suppress_os_errors():
+            self._prepare_folder()
             try:
                 listener = listen_on_path(self.socket_path)
             except OSError as error:  # its path is too long, or the file system has no sockets
@@ -63,16 +63,16 @@ class Announcement:
                 self._path.parent.rmdir()
 
     def publish(self, url: str, identity: ServerIdentity) -> None:
-        """Write the runtime file for `find_server`, also again after it was removed."""
+        """Write the runtime file, by which `find_server` finds this server, unless it is there already."""
         path = str(self.socket_path) if self._has_socket else ""
-        with self._log_failure():
+        with self._suppress_os_errors():
             self.write(
                 Runtime(
                     url=url,
                     port=identity.port,
                     socket=path,
                     pid=os.getpid(),
-                    started=self._started,
+                    started=self._started_at,
                     database=self._store.url,
                     version=__version__,
                     key=identity.key.decode(),
@@ -84,7 +84,7 @@ class Announcement:
         if self._path.exists():
             return
         paths.create_folder(self._path.parent)
-        self._release()
+        self._release_lock()
         with temporary_file(self._path) as temporary:
             self._locked_file = file = temporary.open("w", encoding="utf-8")
             with contextlib.suppress(OSError):  # a file system without locks: no file is stale there
@@ -92,16 +92,16 @@ class Announcement:
             file.write(json.dumps(runtime.model_dump(), indent=2) + "\n")
             file.flush()
             if sys.platform == "win32":  # an open file cannot be renamed there
-                self._release()
+                self._release_lock()
             replace(temporary, self._path)
 
     def close(self) -> None:
         """Remove the file, if there is one."""
-        self._release()
+        self._release_lock()
         with contextlib.suppress(OSError):
             self._path.unlink(missing_ok=True)
 
-    def _prepare(self) -> None:
+    def _prepare_folder(self) -> None:
         """Create the folder, mode 0700, and remove stale files from it. Raises OSError."""
         folder = self._path.parent
         paths.create_folder(folder)
@@ -113,7 +113,7 @@ class Announcement:
                 for stale in (file, file.with_suffix(".sock")):
                     with contextlib.suppress(OSError):
                         stale.unlink(missing_ok=True)
-        if sys.platform != "win32":  # which has none
+        if sys.platform != "win32":  # Windows has no Unix domain sockets
             for path in folder.glob("*.sock"):
                 with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as client:
                     client.setblocking(False)
@@ -121,13 +121,13 @@ class Announcement:
                     if not has_runtime and client.connect_ex(str(path)) == errno.ECONNREFUSED:
                         path.unlink()  # its server was killed before it wrote its runtime file
 
-    def _release(self) -> None:
+    def _release_lock(self) -> None:
         if self._locked_file is not None:
             self._locked_file.close()
             self._locked_file = None
 
     @contextlib.contextmanager
-    def _log_failure(self) -> Iterator[None]:
+    def _suppress_os_errors(self) -> Iterator[None]:
         """Suppress an OSError of the block; log the first."""
         try:
             yield

@@ -16,7 +16,7 @@ from uvicorn.server import ServerState
 
 from plantdesk.api.app import Application
 from plantdesk.api.discovery import ServerIdentity
-from plantdesk.api.limits import ConnectionLimits, max_connections
+from plantdesk.api.limits import ConnectionLimits, compute_max_connections
 from plantdesk.api.plants import BatchInserter
 from plantdesk.api.protocol import HttpProtocol
 from plantdesk.api.sockets import BACKLOG
@@ -44,10 +44,10 @@ class ApiThread:
         self._store = store
         self._identity = identity
         self._activity = activity
-        self._limits = replace(limits, connections=max_connections(limits.connections))
-        self._loop = _new_loop()
+        self._limits = replace(limits, connections=compute_max_connections(limits.connections))
+        self._loop = _create_loop()
         self._stopping = asyncio.Event()
-        self._state = ServerState()
+        self._server_state = ServerState()
         self._ready: Future[None] = Future()
         self._thread = threading.Thread(target=self._run, name="api", daemon=True)
 
@@ -85,16 +85,16 @@ class ApiThread:
             )
             config = Config(app, ws="none", lifespan="off", log_config=None, log_level="info", proxy_headers=False)
             new_protocol = partial(
-                HttpProtocol, config, self._state, self._loop, limits=self._limits, activity=self._activity
+                HttpProtocol, config, self._server_state, self._loop, limits=self._limits, activity=self._activity
             )
-            servers = [await self._accept(listener, new_protocol) for listener in self._sockets]
+            servers = [await self._start_server(listener, new_protocol) for listener in self._sockets]
             self._ready.set_result(None)
             await self._stopping.wait()
             for server in servers:
                 server.close()
             await self._close_connections(inserter)
 
-    async def _accept(self, listener: socket.socket, new_protocol: Callable[[], HttpProtocol]) -> asyncio.Server:
+    async def _start_server(self, listener: socket.socket, new_protocol: Callable[[], HttpProtocol]) -> asyncio.Server:
         if listener.family in {socket.AF_INET, socket.AF_INET6}:
             return await self._loop.create_server(new_protocol, sock=listener, backlog=BACKLOG)
         return await self._loop.create_unix_server(new_protocol, sock=listener, backlog=BACKLOG)
@@ -104,27 +104,27 @@ class ApiThread:
 
         Requests that the store has not answered by then get a 503: sending them again is safe.
         """
-        for connection in self._connections():
+        for connection in self._list_connections():
             connection.shutdown()
         await self._wait_for_connections(self._limits.shutdown_timeout)
         inserter.fail_waiting(StoreClosedError())
         await self._wait_for_connections(_CLOSE_TIMEOUT)
-        for connection in self._connections():
+        for connection in self._list_connections():
             connection.transport.abort()
         await self._wait_for_connections(_CLOSE_TIMEOUT)
-        for task in self._state.tasks:  # there is no client to answer
+        for task in self._server_state.tasks:  # there is no client to answer
             task.cancel()
-        await asyncio.gather(*self._state.tasks, return_exceptions=True)
+        await asyncio.gather(*self._server_state.tasks, return_exceptions=True)
 
     async def _wait_for_connections(self, seconds: float) -> None:
-        if lost := [each.lost for each in self._connections()]:
+        if lost := [connection.lost for connection in self._list_connections()]:
             await asyncio.wait(lost, timeout=seconds)
 
-    def _connections(self) -> list[HttpProtocol]:
-        return [each for each in self._state.connections if isinstance(each, HttpProtocol)]
+    def _list_connections(self) -> list[HttpProtocol]:
+        return [connection for connection in self._server_state.connections if isinstance(connection, HttpProtocol)]
 
 
-def _new_loop() -> asyncio.AbstractEventLoop:
+def _create_loop() -> asyncio.AbstractEventLoop:
     try:
         import uvloop
     except ImportError:  # Windows: its usual loop stops accepting connections after one was aborted

@@ -13,16 +13,16 @@ from starlette.routing import Route, Router
 from starlette.types import Receive, Scope, Send
 
 from plantdesk.api.access_control import PUBLIC_PATH, AuthorizedRequest, authorize
-from plantdesk.api.discovery import NONCE_HEADER, PROOF_HEADER, ServerIdentity, proof_for
+from plantdesk.api.discovery import NONCE_HEADER, PROOF_HEADER, ServerIdentity, compute_proof
 from plantdesk.api.errors import (
     ClientDisconnectedError,
     MethodNotAllowedError,
     PathNotFoundError,
     Refusal,
-    refusal_of,
+    build_refusal,
 )
 from plantdesk.api.limits import ConnectionLimits
-from plantdesk.api.openapi import openapi_document
+from plantdesk.api.openapi import build_openapi_document
 from plantdesk.api.plants import BatchInserter, PlantsEndpoint, RequestBodies
 from plantdesk.domain.activity import Activity
 from plantdesk.domain.errors import StoreError
@@ -31,7 +31,7 @@ from plantdesk.domain.records import Source
 
 #: Seconds between two records of the use of a token: each is a write of its own.
 _RECORD_INTERVAL = 60.0
-_NONCE = re.compile(rb"[0-9a-f]{64}")
+_NONCE_PATTERN = re.compile(rb"[0-9a-f]{64}")
 
 
 class Application:
@@ -51,12 +51,12 @@ class Application:
         self._tokens = store.tokens
         self._checker = checker
         self._activity = activity
-        self._used_at: dict[int, float] = {}
+        self._use_recorded_at: dict[int, float] = {}
         plants = PlantsEndpoint(inserter, RequestBodies(limits), activity)
         self._routes = Router(
             [Route("/plants", plants), Route(PUBLIC_PATH, OpenApiEndpoint(identity))],
             redirect_slashes=False,
-            default=_not_found,
+            default=_raise_not_found,
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -77,19 +77,22 @@ class Application:
             self._record_use(source)
         if isinstance(error, TokenEndedError):
             source = error.source
-        refusal = refusal_of(error)
+        refusal = build_refusal(error)
         self._activity.record_refused(refusal.number, refusal.message, source, sent)
         return refusal
 
     def _record_use(self, source: Source) -> None:
-        """Record the use of a token, without waiting for the write; the store does so for added plants."""
+        """Record that a refused request used a token, without waiting for the write.
+
+        For an added plant the store records it.
+        """
         now = time.monotonic()
-        if now - self._used_at.get(source.id, float("-inf")) >= _RECORD_INTERVAL:
-            self._used_at[source.id] = now
+        if now - self._use_recorded_at.get(source.id, float("-inf")) >= _RECORD_INTERVAL:
+            self._use_recorded_at[source.id] = now
             self._tokens.record_use(source)
 
 
-async def _not_found(_scope: Scope, _receive: Receive, _send: Send) -> None:
+async def _raise_not_found(_scope: Scope, _receive: Receive, _send: Send) -> None:
     raise PathNotFoundError
 
 
@@ -98,7 +101,7 @@ class OpenApiEndpoint:
 
     def __init__(self, identity: ServerIdentity) -> None:
         self._identity = identity
-        self._body = json.dumps(openapi_document(identity.port), indent=2, ensure_ascii=False).encode()
+        self._body = json.dumps(build_openapi_document(identity.port), indent=2, ensure_ascii=False).encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the document."""
@@ -107,6 +110,6 @@ class OpenApiEndpoint:
         client: AuthorizedRequest = scope["client_access"]
         nonce = client.headers.get(NONCE_HEADER.lower().encode(), b"")
         response = Response(self._body, media_type="application/json")
-        if _NONCE.fullmatch(nonce):
-            response.headers[PROOF_HEADER] = proof_for(self._identity, nonce).decode()
+        if _NONCE_PATTERN.fullmatch(nonce):
+            response.headers[PROOF_HEADER] = compute_proof(self._identity, nonce).decode()
         await response(scope, receive, send)

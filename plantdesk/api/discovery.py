@@ -31,15 +31,15 @@ from plantdesk.platform.paths import open_regular
 if TYPE_CHECKING:
     from plantdesk.domain.locations import StoreLocation
 
-_MAX_FILE = 65_536
+_MAX_FILE_BYTES = 65_536
 #: Seconds to wait for a proof; a server answers within milliseconds.
 _PROBE_TIMEOUT = 1.0
 #: The request header with 64 random hexadecimal digits.
 NONCE_HEADER = "PlantDesk-Nonce"
 #: The response header with the proof.
 PROOF_HEADER = "PlantDesk-Proof"
-#: Bytes read of a response, as another program may send it; PlantDesk's headers take about a hundred.
-_MAX_HEADERS = 65_536
+#: The most bytes to read of a response: another program may send it. PlantDesk's headers take about a hundred.
+_MAX_RESPONSE_BYTES = 65_536
 _PROC_TABLES = ("/proc/net/tcp", "/proc/net/tcp6")
 _PROC_LISTEN = "0A"
 #: 127.0.0.1, ::1, ::ffff:127.0.0.1 and the wildcard addresses, as the kernel writes them on either byte order.
@@ -74,42 +74,42 @@ def find_server(folder: Path, store: StoreLocation) -> Runtime | None:
 
     Each candidate must prove its identity within a second.
     """
-    return _newest(_runtimes(folder, f"{store_digest(store)}-*.json"))
+    return _find_newest(_read_runtimes(folder, f"{compute_store_digest(store)}-*.json"))
 
 
 def find_server_on_port(folder: Path, port: int) -> Runtime | None:
     """Return the user's own running server on `port`, of any store."""
-    return _newest(each for each in _runtimes(folder) if each.port == port)
+    return _find_newest(runtime for runtime in _read_runtimes(folder) if runtime.port == port)
 
 
-def served_databases(folder: Path) -> list[str]:
+def list_served_databases(folder: Path) -> list[str]:
     """Return the databases of the user's running servers."""
-    return sorted({runtime.database for runtime in _runtimes(folder)})
+    return sorted({runtime.database for runtime in _read_runtimes(folder)})
 
 
-def _newest(runtimes: Iterable[Runtime]) -> Runtime | None:
+def _find_newest(runtimes: Iterable[Runtime]) -> Runtime | None:
     """Return the newest server that can prove its identity."""
-    for runtime in sorted(runtimes, key=lambda each: each.started, reverse=True):
-        if foreign_owner(runtime.port) is None and is_running(runtime.identity, timeout=_PROBE_TIMEOUT):
+    for runtime in sorted(runtimes, key=lambda runtime: runtime.started, reverse=True):
+        if find_foreign_owner(runtime.port) is None and is_running(runtime.identity, timeout=_PROBE_TIMEOUT):
             return runtime
     return None
 
 
-def store_digest(store: StoreLocation) -> str:
+def compute_store_digest(store: StoreLocation) -> str:
     """Return the part of a runtime file's name that identifies its store."""
     return hashlib.sha256(os.fsencode(store.key)).hexdigest()[:16]
 
 
-def _runtimes(folder: Path, pattern: str = "*.json") -> Iterator[Runtime]:
+def _read_runtimes(folder: Path, pattern: str = "*.json") -> Iterator[Runtime]:
     """Yield the content of the files of running processes."""
-    return filter(None, map(_read, folder.glob(pattern)))
+    return filter(None, map(_read_runtime, folder.glob(pattern)))
 
 
-def _read(path: Path) -> Runtime | None:
-    """Return the content of a file; None if its process has ended, or `Announcement.write` cannot have written it."""
-    with contextlib.suppress(OSError, ValueError, RecursionError), _opened(path) as descriptor:
+def _read_runtime(path: Path) -> Runtime | None:
+    """Return the content of a runtime file; None if its server has ended, or if the file is not a valid one."""
+    with contextlib.suppress(OSError, ValueError, RecursionError), _open_private(path) as descriptor:
         if _is_locked(descriptor):
-            return Runtime.model_validate(json.loads(os.read(descriptor, _MAX_FILE)))
+            return Runtime.model_validate(json.loads(os.read(descriptor, _MAX_FILE_BYTES)))
     return None
 
 
@@ -117,16 +117,16 @@ def is_stale(path: Path) -> bool:
     """Return whether the process that wrote the file has ended; False for a file of another user."""
     result = False
     if sys.platform == "win32":  # files are not locked there
-        runtime = _read(path)
+        runtime = _read_runtime(path)
         result = runtime is None or not is_running(runtime.identity, timeout=_PROBE_TIMEOUT)
     else:
-        with contextlib.suppress(OSError), _opened(path) as descriptor:
+        with contextlib.suppress(OSError), _open_private(path) as descriptor:
             result = not _is_locked(descriptor)
     return result
 
 
 @contextlib.contextmanager
-def _opened(path: Path) -> Iterator[int]:
+def _open_private(path: Path) -> Iterator[int]:
     """Open a regular file that only the user can read. Raises OSError."""
     descriptor = open_regular(path, os.O_RDONLY)
     try:
@@ -156,12 +156,12 @@ class ServerIdentity(NamedTuple):
     port: int
 
 
-def new_key() -> bytes:
+def generate_key() -> bytes:
     """Return a random key for one run of a server."""
     return os.urandom(32).hex().encode()
 
 
-def proof_for(identity: ServerIdentity, nonce: bytes) -> bytes:
+def compute_proof(identity: ServerIdentity, nonce: bytes) -> bytes:
     """Return the server's proof for `nonce`."""
     return hmac.new(identity.key, b"%b %d" % (nonce, identity.port), "sha256").hexdigest().encode()
 
@@ -175,18 +175,18 @@ def is_running(identity: ServerIdentity, *, timeout: float) -> bool:
     address = "127.0.0.1", identity.port
     with contextlib.suppress(OSError), socket.create_connection(address, timeout) as connection:
         connection.sendall(request.encode())
-        while len(received) < _MAX_HEADERS and time.monotonic() < deadline and (piece := connection.recv(4096)):
-            received += piece
-    expected = b"%b: %b" % (PROOF_HEADER.lower().encode(), proof_for(identity, nonce.encode()))
+        while len(received) < _MAX_RESPONSE_BYTES and time.monotonic() < deadline and (chunk := connection.recv(4096)):
+            received += chunk
+    expected = b"%b: %b" % (PROOF_HEADER.lower().encode(), compute_proof(identity, nonce.encode()))
     return expected in received.lower().splitlines()
 
 
-def foreign_owner(port: int) -> str | None:
+def find_foreign_owner(port: int) -> str | None:
     """Return the name of another user who listens on `port` of the loopback; None if none is known (Linux only)."""
     if sys.platform != "win32":
         import pwd
 
-        uids = {uid for table in _PROC_TABLES for uid in _listening_uids(table, port)}
+        uids = {uid for table in _PROC_TABLES for uid in _find_listening_uids(table, port)}
         for uid in sorted(uids - {os.geteuid()}):
             try:
                 return pwd.getpwuid(uid).pw_name
@@ -195,7 +195,7 @@ def foreign_owner(port: int) -> str | None:
     return None
 
 
-def _listening_uids(table: str, port: int) -> set[int]:
+def _find_listening_uids(table: str, port: int) -> set[int]:
     try:
         lines = Path(table).read_text(encoding="ascii").splitlines()[1:]
     except OSError:

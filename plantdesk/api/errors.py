@@ -1,6 +1,6 @@
-"""The errors of the HTTP API alone, one class per cause, and the error responses made of them.
+"""The errors that only the HTTP API raises, one class for each cause, and the responses that report errors.
 
-They are answered and not logged.
+A foreseen error is sent to the client and not logged.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _CHALLENGES = {
 }
 #: A token, or the start of one, that a client sent as a field and a message would quote.
 _TOKEN = re.compile(r"plantdesk_[A-Za-z0-9_-]{8,}…?")
-_DEFECT = Text("This failed because of a defect of PlantDesk. The cause is in PlantDesk's log.")
+_DEFECT_MESSAGE = Text("This failed because of a defect of PlantDesk. The cause is in PlantDesk's log.")
 
 
 class MalformedHttpError(PlantDeskError):
@@ -116,23 +116,23 @@ class Refusal(NamedTuple):
     response: Response
 
 
-def refusal_of(error: Exception) -> Refusal:
+def build_refusal(error: Exception) -> Refusal:
     """Return the response to an error. An unforeseen one is logged, and sent without its cause."""
     if isinstance(error, MemoryError):
         error = OutOfMemoryError()
     if isinstance(error, PlantDeskError) and error.number is not ErrorNumber.DEFECT:
-        return _refusal(error.number, error.text, _extra_headers(error))
+        return _format_refusal(error.number, error.text, _build_extra_headers(error))
     _log.error("A request could not be answered because of a defect.", exc_info=error)
-    return _refusal(ErrorNumber.DEFECT, _DEFECT, {})
+    return _format_refusal(ErrorNumber.DEFECT, _DEFECT_MESSAGE, {})
 
 
-def _refusal(number: ErrorNumber, text: Text, headers: dict[str, str]) -> Refusal:
+def _format_refusal(number: ErrorNumber, text: Text, headers: dict[str, str]) -> Refusal:
     message = _TOKEN.sub("plantdesk_…", str(text)).encode(errors="replace").decode()
     body = Error(error=int(number), message=message).model_dump_json()
     return Refusal(number, message, Response(body, number.status, headers, media_type="application/json"))
 
 
-def _extra_headers(error: PlantDeskError) -> dict[str, str]:
+def _build_extra_headers(error: PlantDeskError) -> dict[str, str]:
     headers = {}
     if error.number in _CHALLENGES:
         headers["www-authenticate"] = _CHALLENGES[error.number]

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from plantdesk.domain.server_state import TooFewDescriptorsError
 
-#: The most bytes of a body that does not wait for its turn; hardly any plant has more.
-SMALL_BODY = 65_536
+#: The most bytes of a body that is received at once; larger bodies take turns. Hardly any plant has more.
+MAX_SMALL_BODY_BYTES = 65_536
 #: The least descriptors with which a server is of use.
 _MIN_DESCRIPTORS = 64
 
@@ -19,7 +19,7 @@ class ConnectionLimits:
 
     #: Largest body that is accepted.
     body: int = 1_048_576
-    #: Size of a request without its body: request line, headers, chunk framing, trailers; to within one piece of input.
+    #: Size of a request without its body: request line, headers, chunk framing, trailers. Checked after each piece.
     overhead: int = 65_536
     #: Number of header fields of a request.
     headers: int = 200
@@ -37,7 +37,7 @@ class ConnectionLimits:
     shutdown_timeout: float = 1.5
 
 
-def max_connections(limit: int) -> int:
+def compute_max_connections(limit: int) -> int:
     """Return how many connections may be open: `limit`, or half of the process's descriptors if these are fewer.
 
     Raises TooFewDescriptorsError.

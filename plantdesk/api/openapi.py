@@ -15,7 +15,7 @@ _VERSION = "1.0.0"
 _TAG = "plants"
 _EXAMPLE = {"name": "Monstera deliciosa", "tag": "office"}
 
-_ABOUT = """\
+_DESCRIPTION = """\
 Adds plants to the PlantDesk that runs on this machine.
 
 Numbers are read exactly: `7`, `7.0` and `7e0` are the integer 7. Members that NewPlant does not name are ignored; a \
@@ -35,7 +35,7 @@ _ERROR_RESPONSES = {
 }
 
 
-def openapi_document(port: int = DEFAULT_PORT) -> dict[str, Any]:
+def build_openapi_document(port: int = DEFAULT_PORT) -> dict[str, Any]:
     """Return the document of the server on this port.
 
     Its address has no variable, since the generators hey-api and orval do not read one.
@@ -45,39 +45,39 @@ def openapi_document(port: int = DEFAULT_PORT) -> dict[str, Any]:
         "info": {
             "title": "PlantDesk",
             "version": _VERSION,
-            "description": _ABOUT,
+            "description": _DESCRIPTION,
             "contact": {"name": "PlantDesk", "url": HOME_PAGE},
             "license": {"name": "MIT License", "identifier": "MIT"},
         },
         "servers": [{"url": f"http://127.0.0.1:{port}", "description": "this machine only"}],
         "tags": [{"name": _TAG, "description": "The plants in the store"}],
-        "paths": {"/plants": {"post": _add_plant()}},
+        "paths": {"/plants": {"post": _build_operation()}},
         "security": [{"bearerAuth": []}],
         "components": {
-            "schemas": {model.__name__: _schema(model) for model in (Plant, NewPlant, Error)},
+            "schemas": {model.__name__: _build_schema(model) for model in (Plant, NewPlant, Error)},
             "securitySchemes": {"bearerAuth": {"type": "http", "scheme": "bearer"}},
         },
     }
 
 
-def _add_plant() -> dict[str, Any]:
+def _build_operation() -> dict[str, Any]:
     return {
         "operationId": "addPlant",
         "tags": [_TAG],
         "summary": "Create plant",
         "description": "Creates a new plant in the store",
-        "requestBody": {"required": True, "content": _json_content("NewPlant", {"id": 7, **_EXAMPLE})},
+        "requestBody": {"required": True, "content": _build_json_content("NewPlant", {"id": 7, **_EXAMPLE})},
         "responses": {
-            "200": {"description": "plant response", "content": _json_content("Plant", _EXAMPLE)},
-            **{str(status): _error_response(status) for status in _ERROR_RESPONSES},
+            "200": {"description": "plant response", "content": _build_json_content("Plant", _EXAMPLE)},
+            **{str(status): _build_error_response(status) for status in _ERROR_RESPONSES},
         },
     }
 
 
-def _error_response(status: int) -> dict[str, Any]:
+def _build_error_response(status: int) -> dict[str, Any]:
     response: dict[str, Any] = {
         "description": _ERROR_RESPONSES[status],
-        "content": _json_content("Error", _example(status)),
+        "content": _build_json_content("Error", _build_error_example(status)),
     }
     if status == ErrorNumber.TOKEN_MISSING.status:
         response["headers"] = {"WWW-Authenticate": {"required": True, "schema": {"type": "string"}}}
@@ -86,16 +86,16 @@ def _error_response(status: int) -> dict[str, Any]:
     return response
 
 
-def _example(status: int) -> dict[str, Any]:
+def _build_error_example(status: int) -> dict[str, Any]:
     number = next(number for number in ErrorNumber if number.status == status)
     return {"error": int(number), "message": number.meaning}
 
 
-def _json_content(schema: str, example: dict[str, Any]) -> dict[str, Any]:
+def _build_json_content(schema: str, example: dict[str, Any]) -> dict[str, Any]:
     return {"application/json": {"schema": {"$ref": f"#/components/schemas/{schema}"}, "example": example}}
 
 
-def _schema(model: type[BaseModel]) -> dict[str, Any]:
+def _build_schema(model: type[BaseModel]) -> dict[str, Any]:
     """Return the schema of a model without the titles that pydantic makes of its names."""
     schema = model.model_json_schema()
     fields = {

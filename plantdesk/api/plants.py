@@ -23,7 +23,7 @@ from plantdesk.api.errors import (
     TokenMissingError,
     WrongContentTypeError,
 )
-from plantdesk.api.limits import SMALL_BODY, ConnectionLimits
+from plantdesk.api.limits import MAX_SMALL_BODY_BYTES, ConnectionLimits
 from plantdesk.domain.activity import Activity
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.models import NewPlant, Plant
@@ -39,10 +39,10 @@ class RequestBodies:
 
     def __init__(self, limits: ConnectionLimits) -> None:
         self._limits = limits
-        self._large_body = asyncio.Lock()
+        self._large_body_lock = asyncio.Lock()
 
     @contextlib.asynccontextmanager
-    async def received(self, headers: dict[bytes, bytes], receive: Receive) -> AsyncIterator[bytearray]:
+    async def receive(self, headers: dict[bytes, bytes], receive: Receive) -> AsyncIterator[bytearray]:
         """Receive a complete body. A large one waits for its turn; the turn ends with the block.
 
         Raises BodyTooLargeError, RequestTimeoutError, ClientDisconnectedError.
@@ -51,28 +51,28 @@ class RequestBodies:
         content_length = int(headers.get(b"content-length", b"").lstrip(b"0") or b"0")
         self._check_size(content_length)
         body = bytearray()
-        if content_length <= SMALL_BODY and await self._receive(receive, body, SMALL_BODY):
+        if content_length <= MAX_SMALL_BODY_BYTES and await self._receive_up_to(receive, body, MAX_SMALL_BODY_BYTES):
             yield body
             return
-        async with self._large_body:
+        async with self._large_body_lock:
             try:
                 async with asyncio.timeout(self._limits.large_body_timeout):
-                    await self._receive(receive, body, self._limits.body)
+                    await self._receive_up_to(receive, body, self._limits.body)
             except TimeoutError:
                 raise RequestTimeoutError(self._limits.large_body_timeout) from None
             self._check_size(len(body))
             yield body
 
-    async def _receive(self, receive: Receive, body: bytearray, limit: int) -> bool:
+    async def _receive_up_to(self, receive: Receive, body: bytearray, limit: int) -> bool:
         """Receive until the body is complete, or larger than `limit`; return whether it is complete."""
-        more = True
-        while more and len(body) <= limit:
+        has_more = True
+        while has_more and len(body) <= limit:
             message = await receive()
             if message["type"] == "http.disconnect":
                 raise ClientDisconnectedError
             body += message["body"]
-            more = message["more_body"]
-        return not more
+            has_more = message["more_body"]
+        return not has_more
 
     def _check_size(self, size: int) -> None:
         if size > self._limits.body:
@@ -89,13 +89,13 @@ class BatchInserter:
         self._waiting: list[asyncio.Future[Outcome]] = []
         #: The futures of each batch that was passed to the store, by its number.
         self._submitted: dict[int, list[asyncio.Future[Outcome]]] = {}
-        self._numbers = itertools.count()
+        self._batch_numbers = itertools.count()
 
     async def add(self, plant: NewPlant, source: Source) -> PlantRow:
         """Return the plant's row when it is durable. Raises IdTakenError, TokenRefusedError, StoreError."""
         future: asyncio.Future[Outcome] = self._loop.create_future()
         if not self._batch:
-            self._loop.call_soon(self._submit)
+            self._loop.call_soon(self._submit_batch)
         self._batch.append((plant, source))
         self._waiting.append(future)
         outcome = await future
@@ -106,23 +106,23 @@ class BatchInserter:
     def fail_waiting(self, error: PlantDeskError) -> None:
         """Let all calls of `add` that wait for the store raise `error`; the store may still add their plants."""
         for number, waiting in list(self._submitted.items()):
-            self._resolve(number, [error] * len(waiting))
+            self._resolve_batch(number, [error] * len(waiting))
 
-    def _submit(self) -> None:
+    def _submit_batch(self) -> None:
         batch = self._batch
         waiting = self._waiting
         self._batch = []
         self._waiting = []
-        number = next(self._numbers)
+        number = next(self._batch_numbers)
         self._submitted[number] = waiting
 
         def on_added(outcomes: list[Outcome]) -> None:
             with contextlib.suppress(RuntimeError):  # the loop is closed: no client is left
-                self._loop.call_soon_threadsafe(self._resolve, number, outcomes)
+                self._loop.call_soon_threadsafe(self._resolve_batch, number, outcomes)
 
         self._store.add_each(batch, on_added)
 
-    def _resolve(self, number: int, outcomes: list[Outcome]) -> None:
+    def _resolve_batch(self, number: int, outcomes: list[Outcome]) -> None:
         waiting = self._submitted.pop(number, None)
         if waiting is not None:  # otherwise, `fail_waiting` has resolved its futures
             for future, outcome in zip(waiting, outcomes, strict=True):
@@ -146,23 +146,24 @@ class PlantsEndpoint:
         if client.source is None:
             raise TokenMissingError
         _check_content_type(client.headers)
-        async with self._bodies.received(client.headers, receive) as body:
+        async with self._bodies.receive(client.headers, receive) as body:
             # A megabyte of nested lists takes 0.2 s: other requests must not wait for it.
-            sent = await asyncio.to_thread(parse_object, body) if len(body) > SMALL_BODY else parse_object(body)
+            is_large = len(body) > MAX_SMALL_BODY_BYTES
+            sent = await asyncio.to_thread(parse_object, body) if is_large else parse_object(body)
             scope["sent"] = sent
             row = await self._inserter.add(new_plant(sent), client.source)
             self._activity.record_added(client.source, row, is_new=row.source == client.source)
-            answer = Plant.model_construct(name=row.name, tag=row.tag).model_dump_json(exclude_none=True)
-            await Response(answer, media_type="application/json")(scope, receive, send)
+            response_body = Plant.model_construct(name=row.name, tag=row.tag).model_dump_json(exclude_none=True)
+            await Response(response_body, media_type="application/json")(scope, receive, send)
 
 
 def _check_content_type(headers: dict[bytes, bytes]) -> None:
     """Accept only unencoded JSON. The charset parameter has no meaning (RFC 8259, section 11)."""
-    kind = headers.get(b"content-type", b"")
-    if kind != b"application/json" and kind.partition(b";")[0].strip().lower() != b"application/json":
-        received = Text("Received “{kind}”.", kind=kind.decode("latin-1")[:60])
+    content_type = headers.get(b"content-type", b"")
+    if content_type != b"application/json" and content_type.partition(b";")[0].strip().lower() != b"application/json":
+        received = Text("Received “{kind}”.", kind=content_type.decode("latin-1")[:60])
         expected = Text("Send JSON with exactly one header “Content-Type: application/json”.")
-        raise WrongContentTypeError(joined([expected, received if kind else Text("The request has none.")]))
+        raise WrongContentTypeError(joined([expected, received if content_type else Text("The request has none.")]))
     if headers.get(b"content-encoding", b"identity").lower() != b"identity":
         raise WrongContentTypeError(Text("Send the body as it is, without Content-Encoding."))
     if headers.get(b"transfer-encoding", b"chunked").lower() != b"chunked":

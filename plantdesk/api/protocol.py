@@ -1,4 +1,4 @@
-"""HTTP/1.1 on one connection: uvicorn's httptools protocol, extended by the other demands of the API's contract.
+"""HTTP/1.1 on one connection: uvicorn's httptools protocol, extended by what the API's contract demands beyond it.
 
 It adds error bodies for malformed requests, limits of size and time, half-closed connections, and targets in absolute
 form. It ignores offers of an upgrade. It takes one request at a time: `Connection: close` in a response says that
@@ -23,7 +23,7 @@ from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from uvicorn.server import ServerState
 
-from plantdesk.api.errors import MalformedHttpError, RequestTimeoutError, refusal_of
+from plantdesk.api.errors import MalformedHttpError, RequestTimeoutError, build_refusal
 from plantdesk.api.limits import ConnectionLimits
 from plantdesk.api.transport import LingeringTransport
 from plantdesk.domain.activity import Activity
@@ -40,11 +40,11 @@ _SECURITY_HEADERS = [
     (b"cache-control", b"no-store"),
 ]
 #: Bytes that are parsed before sizes are checked.
-_PIECE = 16_384
-#: Bytes of the smallest chunk that is no overhead: parsing one takes about a microsecond.
-_MIN_CHUNK = 64
-#: Seconds between two reads from a client that sends all it can, times the number of open connections.
-_READ_PAUSE = 0.002
+_PARSED_AT_ONCE = 16_384
+#: What a chunk has less than this counts as overhead: parsing a chunk takes about a microsecond.
+_MIN_CHUNK_BYTES = 64
+#: Seconds, for each open connection, between two reads from a client that sends as fast as it can.
+_READ_PAUSE_PER_CONNECTION = 0.002
 
 
 class HttpProtocol(HttpToolsProtocol):
@@ -74,8 +74,8 @@ class HttpProtocol(HttpToolsProtocol):
         self.idle_since = time.monotonic()
         self._is_receiving = False  # a request has begun and is not complete
         self._offers_upgrade = False
-        self._keep_alive = False  # whether the connection stays open after the response
-        self._overhead = 0  # bytes of the request that are not its body
+        self._is_kept_alive = False  # whether the connection stays open after the response
+        self._overhead_bytes = 0  # bytes of the request that are not its body
         self._ignores_input = False
         #: Is done when the connection has ended.
         self.lost: asyncio.Future[None] = loop.create_future()
@@ -92,7 +92,7 @@ class HttpProtocol(HttpToolsProtocol):
 
     @override
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's
-        # Replaces uvicorn's method: it asks the system for addresses that nobody uses.
+        # Does not call uvicorn's method, which asks the system for addresses that nobody uses.
         self._raw_transport = transport
         self.transport = LingeringTransport(transport, self._on_linger)
         self.flow = FlowControl(transport)
@@ -104,8 +104,12 @@ class HttpProtocol(HttpToolsProtocol):
 
     def _abort_most_idle(self) -> None:
         """Abort the connection that has been idle for longest; one with a response due is not idle."""
-        idle = [each for each in self.connections if isinstance(each, HttpProtocol) and not each.is_busy]
-        aborted = min(idle, key=lambda each: each.idle_since, default=self)
+        idle = [
+            connection
+            for connection in self.connections
+            if isinstance(connection, HttpProtocol) and not connection.is_busy
+        ]
+        aborted = min(idle, key=lambda connection: connection.idle_since, default=self)
         self.connections.discard(aborted)
         aborted.transport.abort()
 
@@ -171,11 +175,11 @@ class HttpProtocol(HttpToolsProtocol):
 
     @override
     def data_received(self, data: bytes) -> None:
-        if self._ignores_input or len(data) >= _PIECE:
+        if self._ignores_input or len(data) >= _PARSED_AT_ONCE:
             self._raw_transport.pause_reading()
-            self.loop.call_later(_READ_PAUSE * len(self.connections), self._end_read_pause)
-        for start in range(0, len(data), _PIECE):
-            self._parse(data[start : start + _PIECE])
+            self.loop.call_later(_READ_PAUSE_PER_CONNECTION * len(self.connections), self._end_read_pause)
+        for start in range(0, len(data), _PARSED_AT_ONCE):
+            self._parse(data[start : start + _PARSED_AT_ONCE])
 
     def _end_read_pause(self) -> None:
         if not (self._raw_transport.is_closing() or self.flow.read_paused):
@@ -187,16 +191,16 @@ class HttpProtocol(HttpToolsProtocol):
         try:
             self.parser.feed_data(data)
             self._count_overhead(len(data))
-        except httptools.HttpParserUpgrade as pause:
-            self._parse(self._without_upgrade(data[pause.args[0] :]))
+        except httptools.HttpParserUpgrade as upgrade:
+            self._parse(self._restart_without_upgrade(data[upgrade.args[0] :]))
         except httptools.HttpParserError as error:
             if not self._ignores_input:
-                self._refuse(_cause_of(error))
+                self._refuse(_find_cause(error))
         except (MalformedHttpError, MemoryError) as error:
             self._refuse(error)
 
-    def _without_upgrade(self, rest: bytes) -> bytes:
-        """Return a request without its Upgrade header, to be parsed instead.
+    def _restart_without_upgrade(self, rest: bytes) -> bytes:
+        """Start a new parser, and return the request without its Upgrade header for it.
 
         A server may ignore the offer (RFC 9110, section 7.8). Java's HttpClient makes it with each first request, and
         llhttp takes its body for the other protocol.
@@ -205,11 +209,11 @@ class HttpProtocol(HttpToolsProtocol):
         self.parser = httptools.HttpRequestParser(self)
         self.parser.set_dangerous_leniencies(lenient_data_after_close=True)  # as uvicorn does
         headers = [(name, value) for name, value in self.headers if name != b"upgrade"]
-        return line + _lines(headers) + b"\r\n" + rest
+        return line + _format_headers(headers) + b"\r\n" + rest
 
     def _count_overhead(self, size: int) -> None:
-        self._overhead += size
-        if self._is_receiving and self._overhead > self._limits.overhead:
+        self._overhead_bytes += size
+        if self._is_receiving and self._overhead_bytes > self._limits.overhead:
             raise MalformedHttpError(Text("its headers are too long, or its chunks are too small"))
 
     def _refuse(self, error: Exception) -> None:
@@ -217,10 +221,10 @@ class HttpProtocol(HttpToolsProtocol):
         if self._is_responding:  # the application waits for its body
             self.cycle.disconnected = True
             self.cycle.message_event.set()
-        number, message, response = refusal_of(error)
+        number, message, response = build_refusal(error)
         self._activity.record_refused(number, message)
-        headers = [*_default_headers(int(time.time())), *response.raw_headers, (b"connection", b"close")]
-        self.transport.write(STATUS_LINE[number.status] + _lines(headers) + b"\r\n" + bytes(response.body))
+        headers = [*_build_default_headers(int(time.time())), *response.raw_headers, (b"connection", b"close")]
+        self.transport.write(STATUS_LINE[number.status] + _format_headers(headers) + b"\r\n" + bytes(response.body))
         self.transport.close()
 
     @override
@@ -232,7 +236,7 @@ class HttpProtocol(HttpToolsProtocol):
         super().on_message_begin()
         self._is_receiving = True
         self._offers_upgrade = False
-        self._overhead = 0
+        self._overhead_bytes = 0
         self._restart_timer()
 
     @override
@@ -247,11 +251,11 @@ class HttpProtocol(HttpToolsProtocol):
         if self._offers_upgrade:
             return  # it is parsed again without the offer
         self._check_version(self.parser.get_http_version())
-        self.url = _origin_form(self.url, self.headers)
-        self.server_state.default_headers = _default_headers(int(time.time()))
+        self.url = _to_origin_form(self.url, self.headers)
+        self.server_state.default_headers = _build_default_headers(int(time.time()))
         super().on_headers_complete()
         self.headers = []  # the fields of the trailer are no headers (RFC 9110, section 6.5.1)
-        self._keep_alive = self.cycle.keep_alive
+        self._is_kept_alive = self.cycle.keep_alive
         self.cycle.keep_alive = False  # the unread rest of a request must not be parsed as the next one
 
     def _check_version(self, version: str) -> None:
@@ -264,8 +268,8 @@ class HttpProtocol(HttpToolsProtocol):
 
     @override
     def on_body(self, body: bytes) -> None:
-        self._overhead -= len(body)  # `_parse` counts all bytes
-        self._count_overhead(max(_MIN_CHUNK - len(body), 0))
+        self._overhead_bytes -= len(body)  # `_parse` counts all bytes
+        self._count_overhead(max(_MIN_CHUNK_BYTES - len(body), 0))
         super().on_body(body)
 
     @override
@@ -273,7 +277,7 @@ class HttpProtocol(HttpToolsProtocol):
         if self._offers_upgrade:
             return
         self._is_receiving = False
-        self.cycle.keep_alive = self._keep_alive
+        self.cycle.keep_alive = self._is_kept_alive
         self._restart_timer()
         super().on_message_complete()
 
@@ -288,7 +292,7 @@ class HttpProtocol(HttpToolsProtocol):
             self._restart_timer()
 
 
-def _cause_of(error: httptools.HttpParserError) -> Exception:
+def _find_cause(error: httptools.HttpParserError) -> Exception:
     """Return the error to answer with: a foreseen one that a callback raised, otherwise the parser's."""
     cause = error.__context__
     if isinstance(cause, PlantDeskError | MemoryError):
@@ -296,18 +300,18 @@ def _cause_of(error: httptools.HttpParserError) -> Exception:
     return MalformedHttpError(Text("its target is not valid") if cause else Text("{reason}", reason=str(error)))
 
 
-def _lines(headers: Sequence[Header]) -> bytes:
+def _format_headers(headers: Sequence[Header]) -> bytes:
     return b"".join([b"%b: %b\r\n" % header for header in headers])
 
 
 @lru_cache(maxsize=1)
-def _default_headers(second: int) -> list[Header]:
-    """Return the headers of every response at a second since 1970."""
+def _build_default_headers(second: int) -> list[Header]:
+    """Return the headers that every response has, for the time in seconds since 1970."""
     return [(b"date", formatdate(second, usegmt=True).encode()), *_SECURITY_HEADERS]
 
 
-def _origin_form(target: bytes, headers: list[Header]) -> bytes:
-    """Return the path and the query of a target; the host of one in absolute form replaces that in `headers`.
+def _to_origin_form(target: bytes, headers: list[Header]) -> bytes:
+    """Return the path and the query of a target. The host of an absolute target replaces the Host in `headers`.
 
     Raises MalformedHttpError, or a ValueError (RFC 9112, section 3.2.2).
     """

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from plantdesk import DEFAULT_PORT
 from plantdesk.api.announcement import Announcement
-from plantdesk.api.discovery import ServerIdentity, find_server_on_port, is_running, new_key
+from plantdesk.api.discovery import ServerIdentity, find_server_on_port, generate_key, is_running
 from plantdesk.api.limits import ConnectionLimits
 from plantdesk.api.sockets import listen
 from plantdesk.domain.activity import Activity
@@ -62,8 +62,8 @@ class Server:
     ) -> None:
         """Serve the store at `location`, announced in `runtime_folder` while the server is on.
 
-        `activity` records the requests. Each `check_interval` seconds the server checks that it answers its own request
-        within that time.
+        `activity` records the requests. Every `check_interval` seconds the server sends itself a request, and checks
+        that it is answered within that time.
         """
         self._store = store
         self._location = location
@@ -109,8 +109,8 @@ class Server:
         Raises ServerError.
         """
         if not (isinstance(self.state, On) and port == self.state.port):
-            for each in self._listen(port):
-                each.close()
+            for listener in self._listen(port):
+                listener.close()
         self.start(port)
 
     def wait_until_settled(self, timeout: float | None = None) -> ServerState:
@@ -134,11 +134,11 @@ class Server:
         try:
             return listen(port)
         except PortInUseError as error:
-            other = find_server_on_port(self._runtime_folder, port)
-            if other is None:
+            other_server = find_server_on_port(self._runtime_folder, port)
+            if other_server is None:
                 raise
-            is_same = other.database == self._location.url
-            raise PortOfPlantDeskError(port, error.free_port, other.database, is_same=is_same) from error
+            is_same = other_server.database == self._location.url
+            raise PortOfPlantDeskError(port, error.free_port, other_server.database, is_same=is_same) from error
 
     def _run_server(self, port: int, run: _ServerRun) -> None:
         """Start the server, monitor it, and stop it; report a failure as `Failed`."""
@@ -147,7 +147,7 @@ class Server:
         try:
             self._serve(port, run)
         except Exception as error:  # noqa: BLE001  top of a thread: reported as Failed
-            self._set_state(Failed(_failure(error), port))
+            self._set_state(Failed(_to_server_error(error), port))
         else:
             self._set_state(Off())
         finally:
@@ -156,9 +156,9 @@ class Server:
     def _serve(self, port: int, run: _ServerRun) -> None:
         with ExitStack() as stack:
             sockets = [stack.enter_context(listener) for listener in self._listen(port)]
-            identity = ServerIdentity(new_key(), sockets[0].getsockname()[1])
+            identity = ServerIdentity(generate_key(), sockets[0].getsockname()[1])
             announcement = Announcement(self._runtime_folder, self._location)
-            unix_socket = stack.enter_context(announcement.unix_socket())
+            unix_socket = stack.enter_context(announcement.listen_on_unix_socket())
             sockets += [] if unix_socket is None else [unix_socket]
             from plantdesk.api.api_thread import ApiThread  # importing uvicorn and starlette takes long
 
@@ -199,7 +199,7 @@ class _ServerRun:
         self.thread = threading.Thread(target=target, args=(self,), name="server", daemon=True)
 
 
-def _failure(error: Exception) -> ServerError:
+def _to_server_error(error: Exception) -> ServerError:
     """Return the error to show. Logs an unforeseen one."""
     if isinstance(error, ServerError):
         return error

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from plantdesk import LARGEST_PORT
-from plantdesk.api.discovery import foreign_owner
+from plantdesk.api.discovery import find_foreign_owner
 from plantdesk.domain.server_state import (
     PortInUseError,
     PortOfOtherUserError,
@@ -22,13 +22,13 @@ from plantdesk.domain.texts import Text
 
 #: The most connections that wait to be accepted; the client of another one retries after a second.
 BACKLOG = 1024
-#: The most bytes that are read of a connection at once.
-_RECEIVE_BUFFER = 65_536
+#: The size of a connection's receive buffer: it limits the bytes that are read at once.
+_RECEIVE_BUFFER_BYTES = 65_536
 #: The errors of bind() on a machine without IPv6.
 _NO_IPV6 = {errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT, errno.EPROTONOSUPPORT}
 _WSAEACCES = 10013
 #: How many of the following ports are tried for a suggestion.
-_NEARBY_PORTS = 20
+_NEARBY_PORT_COUNT = 20
 
 
 def listen(port: int) -> list[socket.socket]:
@@ -39,7 +39,7 @@ def listen(port: int) -> list[socket.socket]:
     try:
         return _listen_on_both(port)
     except OSError as error:
-        raise _server_error(error, port) from error
+        raise _to_server_error(error, port) from error
 
 
 def listen_on_path(path: Path) -> socket.socket | None:
@@ -62,17 +62,17 @@ def listen_on_path(path: Path) -> socket.socket | None:
 
 
 def _listen_on_both(port: int) -> list[socket.socket]:
-    first = _bound(socket.AF_INET, "127.0.0.1", port)
+    ipv4_listener = _bind_and_listen(socket.AF_INET, "127.0.0.1", port)
     try:
-        return [first, _bound(socket.AF_INET6, "::1", first.getsockname()[1])]
+        return [ipv4_listener, _bind_and_listen(socket.AF_INET6, "::1", ipv4_listener.getsockname()[1])]
     except OSError as error:
         if error.errno in _NO_IPV6:
-            return [first]
-        first.close()
+            return [ipv4_listener]
+        ipv4_listener.close()
         raise
 
 
-def _bound(family: socket.AddressFamily, host: str, port: int) -> socket.socket:
+def _bind_and_listen(family: socket.AddressFamily, host: str, port: int) -> socket.socket:
     # asyncio sets TCP_NODELAY only if the protocol is given; without it a response on a kept connection waits 40 ms.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
@@ -83,7 +83,7 @@ def _bound(family: socket.AddressFamily, host: str, port: int) -> socket.socket:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if family == socket.AF_INET6:
             listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _RECEIVE_BUFFER)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _RECEIVE_BUFFER_BYTES)
         listener.bind((host, port))
         listener.listen(BACKLOG)
         listener.setblocking(False)
@@ -93,22 +93,22 @@ def _bound(family: socket.AddressFamily, host: str, port: int) -> socket.socket:
     return listener
 
 
-def _server_error(error: OSError, port: int) -> ServerError:
+def _to_server_error(error: OSError, port: int) -> ServerError:
     if error.errno == errno.EADDRINUSE:
-        owner = foreign_owner(port)
+        owner = find_foreign_owner(port)
         if owner is not None:
-            return PortOfOtherUserError(port, _free_port(port), owner)
-        return PortInUseError(port, _free_port(port))
+            return PortOfOtherUserError(port, _find_free_port(port), owner)
+        return PortInUseError(port, _find_free_port(port))
     if error.errno == errno.EACCES or getattr(error, "winerror", None) == _WSAEACCES:
-        return PortReservedError(port, _free_port(port))
+        return PortReservedError(port, _find_free_port(port))
     if error.errno in {errno.EMFILE, errno.ENFILE}:
         return TooFewDescriptorsError()
     return ServerFailedError(Text("The server could not be started: {reason}."), reason=error.strerror or str(error))
 
 
-def _free_port(taken: int) -> int | None:
+def _find_free_port(taken_port: int) -> int | None:
     """Return one of the next ports, as these are easy to remember, otherwise any free one."""
-    for port in (*range(taken + 1, min(taken + _NEARBY_PORTS, LARGEST_PORT) + 1), 0):
+    for port in (*range(taken_port + 1, min(taken_port + _NEARBY_PORT_COUNT, LARGEST_PORT) + 1), 0):
         with contextlib.suppress(OSError):
             sockets = _listen_on_both(port)
             free_port: int = sockets[0].getsockname()[1]

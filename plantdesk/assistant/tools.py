@@ -27,21 +27,21 @@ from plantdesk.domain.texts import printable
 from plantdesk.domain.validation import check_name, plant_note, plant_to_add
 
 #: Plants, tags or changes that one call returns by default.
-_PAGE = 50
+_PAGE_SIZE = 50
 #: Plants, tags or changes that one call returns at most.
-_MAX_PAGE = 200
+_MAX_PAGE_SIZE = 200
 #: The most characters of a text in a list; `get_plants` returns whole texts.
-_MAX_TEXT = 200
+_MAX_TEXT_LENGTH = 200
 #: The most plants that a preview shows.
-_MAX_SHOWN = 10
+_MAX_PREVIEWED_PLANTS = 10
 #: The most characters of the name that a client gives itself.
-_MAX_CLIENT = 40
+_MAX_CLIENT_NAME_LENGTH = 40
 #: Kinds of changes that add plants: undoing them deletes plants.
-_ADDITIONS = {ChangeKind.INSERT, ChangeKind.IMPORT, ChangeKind.RESTORE}
+_ADDING_KINDS = {ChangeKind.INSERT, ChangeKind.IMPORT, ChangeKind.RESTORE}
 
 _Id = Annotated[int, Field(ge=SMALLEST_ID, le=LARGEST_ID, strict=True)]
 _Ids = Annotated[list[_Id], Field(min_length=1)]
-_Limit = Annotated[int, Field(ge=1, le=_MAX_PAGE, strict=True)]
+_Limit = Annotated[int, Field(ge=1, le=_MAX_PAGE_SIZE, strict=True)]
 _Offset = Annotated[int, Field(ge=0, le=2**53, strict=True)]
 _Search = Annotated[
     str,
@@ -139,40 +139,40 @@ class Tools:
         if may_delete:
             self.writing += [self.delete_plants]
 
-    def search_plants(self, search: _Search, limit: _Limit = _PAGE, offset: _Offset = 0) -> FoundPlants:
+    def search_plants(self, search: _Search, limit: _Limit = _PAGE_SIZE, offset: _Offset = 0) -> FoundPlants:
         """Find plants, newest first. Long texts are cut, and notes left out."""
-        with self._reader() as reader:
+        with self._open_reader() as reader:
             selection = parse_search(search)
             total = reader.count_selected(selection)
             rows = [*islice(reader.selected(selection, offset + limit), offset, None)]
         end = offset + len(rows)
-        plants = [_found(row, _MAX_TEXT) for row in rows]
+        plants = [_to_found_plant(row, _MAX_TEXT_LENGTH) for row in rows]
         return FoundPlants(plants=plants, total=total, next_offset=end if rows and end < total else None)
 
-    def get_plants(self, ids: Annotated[list[_Id], Field(min_length=1, max_length=_MAX_PAGE)]) -> list[FoundPlant]:
+    def get_plants(self, ids: Annotated[list[_Id], Field(min_length=1, max_length=_MAX_PAGE_SIZE)]) -> list[FoundPlant]:
         """Return plants with their whole texts and notes; those that are not there are left out."""
-        with self._reader() as reader:
+        with self._open_reader() as reader:
             rows = reader.rows(ids)
-        return [*map(_found, rows.values())]
+        return [*map(_to_found_plant, rows.values())]
 
-    def list_tags(self, limit: _Limit = _MAX_PAGE, offset: _Offset = 0) -> dict[str, int]:
+    def list_tags(self, limit: _Limit = _MAX_PAGE_SIZE, offset: _Offset = 0) -> dict[str, int]:
         """Return the tags in their order, with the number of their plants. A slash makes levels: garden/bed 3."""
-        with self._reader() as reader:
+        with self._open_reader() as reader:
             return dict(islice(reader.tag_counts().items(), offset, offset + limit))
 
     def recent_changes(
         self, limit: _Limit = 20, before: Annotated[_Offset | None, Field(description="Only older ones")] = None
     ) -> list[PastChange]:
         """Return the newest changes of all programs and people: the number of each is that for undo_change."""
-        with self._reader() as reader:
+        with self._open_reader() as reader:
             entries = reader.history_entries(limit, before)
         return [
             PastChange(
                 number=change.number,
-                title=str(change.title)[:_MAX_TEXT],
+                title=str(change.title)[:_MAX_TEXT_LENGTH],
                 plants=change.plants,
-                made_at=_iso(change.made_at),
-                source=_source_text(change.source),
+                made_at=_format_time(change.made_at),
+                source=_format_source(change.source),
                 is_undone=change.is_undone,
             )
             for change, _, _ in entries
@@ -181,8 +181,8 @@ class Tools:
     def add_plants(self, plants: Annotated[list[PlantToAdd], Field(min_length=1)], ctx: Context) -> Changed:
         """Add plants as one change: all of them, or none."""
         self._check_limit(len(plants))
-        with _tool_errors():
-            edits = [_insert(plant) for plant in plants]
+        with _convert_to_tool_errors():
+            edits = [_build_insert(plant) for plant in plants]
         return self._apply(edits, ctx)
 
     def edit_plants(
@@ -194,15 +194,18 @@ class Tools:
         confirm: _Confirm = "",
     ) -> Changed:
         """Give plants another tag or note, or one plant another name, by ids or by a search; first as a preview."""
-        with self._reader() as reader:
-            rows = self._chosen(reader, ids, search)
+        with self._open_reader() as reader:
+            rows = self._select_rows(reader, ids, search)
             if texts.name is not None:
                 check_name(texts.name)
                 if len(rows) > 1:
                     raise ToolError("A name is for one plant: give one ID.")
-            edits = [edit for row in rows if (edit := _edit(row, texts)) is not None]
-        lines = [f"{each.seen.id} {_texts(each.seen)} -> {_texts(each)}" for each in edits[:_MAX_SHOWN]]
-        return self._confirmed(edits, lines, ctx, confirm)
+            edits = [edit for row in rows if (edit := _build_edit(row, texts)) is not None]
+        lines = [
+            f"{edit.seen.id} {_format_texts(edit.seen)} -> {_format_texts(edit)}"
+            for edit in edits[:_MAX_PREVIEWED_PLANTS]
+        ]
+        return self._apply_if_confirmed(edits, lines, ctx, confirm)
 
     def merge_tags(
         self,
@@ -213,7 +216,7 @@ class Tools:
     ) -> Changed:
         """Give all plants of some tags the tag `into`; first as a preview. One tag is renamed by this."""
         merged = [tag for tag in dict.fromkeys(tags) if tag != into]
-        with self._reader() as reader:
+        with self._open_reader() as reader:
             counts = reader.tag_counts()
             if unknown := [tag for tag in merged if tag not in counts]:
                 raise UnknownTagError(unknown[0])
@@ -221,52 +224,55 @@ class Tools:
             rows = [row for tag in merged for row in reader.selected(Selection.of(HasTag.exactly(tag)))]
             edits = [edited(row, tag=into) for row in rows]
         lines = [
-            printable(f"{counts[tag]} of “{tag[:_MAX_TEXT]}” -> “{into[:_MAX_TEXT]}”") for tag in merged[:_MAX_SHOWN]
+            printable(f"{counts[tag]} of “{tag[:_MAX_TEXT_LENGTH]}” -> “{into[:_MAX_TEXT_LENGTH]}”")
+            for tag in merged[:_MAX_PREVIEWED_PLANTS]
         ]
-        return self._confirmed(edits, lines, ctx, confirm)
+        return self._apply_if_confirmed(edits, lines, ctx, confirm)
 
     def delete_plants(
         self, ctx: Context, ids: _Ids | None = None, search: _Search = "", confirm: _Confirm = ""
     ) -> Changed:
         """Delete plants, by ids or by a search; first as a preview."""
-        with self._reader() as reader:
-            rows = self._chosen(reader, ids, search)
+        with self._open_reader() as reader:
+            rows = self._select_rows(reader, ids, search)
         edits = [Delete(row.id, row.version, row.name) for row in rows]
-        return self._confirmed(edits, [f"{row.id} {_texts(row)}" for row in rows[:_MAX_SHOWN]], ctx, confirm)
+        return self._apply_if_confirmed(
+            edits, [f"{row.id} {_format_texts(row)}" for row in rows[:_MAX_PREVIEWED_PLANTS]], ctx, confirm
+        )
 
     def undo_change(self, number: _Offset, ctx: Context, confirm: _Confirm = "") -> Changed:
         """Undo a change of recent_changes; first as a preview. Plants that were changed since stay as they are."""
-        with self._reader() as reader:
-            entry = _entry(reader, number)
+        with self._open_reader() as reader:
+            entry = _find_entry(reader, number)
         change = entry.change
         self._check_limit(change.plants)
-        if change.kind in _ADDITIONS and not self._may_delete and change.source[1:] != _source(ctx)[1:]:
+        if change.kind in _ADDING_KINDS and not self._may_delete and change.source[1:] != _build_source(ctx)[1:]:
             raise ToolError("This would delete plants that others have added: PlantDesk was started without --delete.")
         latest = change if change.is_undone else entry.last
-        with _tool_errors():
+        with _convert_to_tool_errors():
             latest.inverse()  # raises NothingToUndoError
         lines = [
-            printable(f"Undo: {change.plain_title}")[:_MAX_TEXT],
+            printable(f"Undo: {change.plain_title}")[:_MAX_TEXT_LENGTH],
             "Plants that were changed since stay as they are.",
         ]
         if entry.example is not None:
-            name = printable(entry.example.name[:_MAX_TEXT])
+            name = printable(entry.example.name[:_MAX_TEXT_LENGTH])
             lines.append(f"one plant of the change: {entry.example.id} “{name}”")
-        preview = Changed(plants=change.plants, lines=lines, confirm=_digest(entry))
+        preview = Changed(plants=change.plants, lines=lines, confirm=_compute_digest(entry))
         if not _is_confirmed(preview, confirm):
             return preview
-        with _tool_errors():
-            undone = self._store.undo(latest.number, _source(ctx)).result()
+        with _convert_to_tool_errors():
+            undone = self._store.undo(latest.number, _build_source(ctx)).result()
         lines = [f"{undone.skipped} were changed since, and stay as they are"] if undone.skipped else []
         lines += [str(undone.moved_text)] if undone.moved_text else []
         return Changed(plants=undone.change.plants, ids=undone.ids, lines=lines)
 
     @contextmanager
-    def _reader(self) -> Iterator[PlantReader]:
-        with _tool_errors(), closing(self._store.reader()) as reader:
+    def _open_reader(self) -> Iterator[PlantReader]:
+        with _convert_to_tool_errors(), closing(self._store.reader()) as reader:
             yield reader
 
-    def _chosen(self, reader: PlantReader, ids: Sequence[int] | None, search: str) -> Sequence[PlantRow]:
+    def _select_rows(self, reader: PlantReader, ids: Sequence[int] | None, search: str) -> Sequence[PlantRow]:
         """Return the plants of a call. Raises ToolError, UnknownPlantError, StoreError."""
         selection = parse_search(search)
         if (ids is None) is selection.is_everything:
@@ -284,26 +290,28 @@ class Tools:
         if plants > self._max_plants:
             raise ToolError(f"{plants:,} plants are more than the {self._max_plants:,} that one call may change.")
 
-    def _confirmed(self, edits: Sequence[Update | Delete], lines: list[str], ctx: Context, confirm: str) -> Changed:
+    def _apply_if_confirmed(
+        self, edits: Sequence[Update | Delete], lines: list[str], ctx: Context, confirm: str
+    ) -> Changed:
         """Make the edits if exactly their preview was confirmed, otherwise return their preview.
 
         Each edit is of one plant and its version: the store refuses all of them if a plant has changed meanwhile.
         """
         self._check_limit(len(edits))
-        preview = Changed(plants=len(edits), lines=lines, confirm=_digest(edits) if edits else None)
+        preview = Changed(plants=len(edits), lines=lines, confirm=_compute_digest(edits) if edits else None)
         if not _is_confirmed(preview, confirm):
             return preview
         return self._apply(edits, ctx)
 
     def _apply(self, edits: Sequence[Edit], ctx: Context) -> Changed:
-        with _tool_errors():
-            applied = self._store.apply(edits, _source(ctx)).result()
+        with _convert_to_tool_errors():
+            applied = self._store.apply(edits, _build_source(ctx)).result()
         number = None if applied.change is None else applied.change.number
         return Changed(plants=applied.plants, change=number, ids=applied.added_ids)
 
 
 @contextmanager
-def _tool_errors() -> Iterator[None]:
+def _convert_to_tool_errors() -> Iterator[None]:
     """Raise a foreseeable failure as ToolError, which the assistant gets in English."""
     try:
         yield
@@ -311,7 +319,7 @@ def _tool_errors() -> Iterator[None]:
         raise ToolError(str(error)) from error
 
 
-def _entry(reader: PlantReader, number: int) -> HistoryEntry:
+def _find_entry(reader: PlantReader, number: int) -> HistoryEntry:
     """Return the history entry of a change. Raises ToolError if there is none, or if it is an undo or redo."""
     for entry in reader.history_entries(1, number + 1):
         if entry.change.number == number:
@@ -329,24 +337,24 @@ def _is_confirmed(preview: Changed, confirm: str) -> bool:
     return bool(confirm)
 
 
-def _digest(seen: object) -> str:
-    return sha256(repr(seen).encode()).hexdigest()[:16]
+def _compute_digest(value: object) -> str:
+    return sha256(repr(value).encode()).hexdigest()[:16]
 
 
-def _source(ctx: Context) -> Source:
+def _build_source(ctx: Context) -> Source:
     """Return the source of this assistant's changes, with the name of its program."""
     client = ctx.session.client_params
-    name = "".join(filter(str.isprintable, client.client_info.name if client else ""))[:_MAX_CLIENT].strip()
+    name = "".join(filter(str.isprintable, client.client_info.name if client else ""))[:_MAX_CLIENT_NAME_LENGTH].strip()
     return Source(0, SourceKind.ASSISTANT, f"assistant {name or 'without a name'}")
 
 
-def _insert(plant: PlantToAdd) -> Insert:
+def _build_insert(plant: PlantToAdd) -> Insert:
     check_name(plant.name)
     values: dict[str, object] = {"name": plant.name, **({"tag": plant.tag} if plant.tag else {})}
     return Insert(plant_to_add(values, plant.id), plant_note(plant.note or ""))
 
 
-def _edit(row: PlantRow, texts: NewTexts) -> Update | None:
+def _build_edit(row: PlantRow, texts: NewTexts) -> Update | None:
     """Return the edit that gives a plant other texts; None if it has them already."""
     name = row.name if texts.name is None else texts.name
     tag = row.tag if texts.tag is None else texts.tag or None
@@ -354,27 +362,27 @@ def _edit(row: PlantRow, texts: NewTexts) -> Update | None:
     return None if (edit.name, edit.tag, edit.note) == (row.name, row.tag, row.note) else edit
 
 
-def _found(row: PlantRow, longest: int | None = None) -> FoundPlant:
+def _to_found_plant(row: PlantRow, max_length: int | None = None) -> FoundPlant:
     return FoundPlant(
         id=row.id,
-        name=row.name[:longest],
-        tag=row.tag and row.tag[:longest],
-        note=row.note if longest is None else None,
-        added_at=_iso(row.added_at),
-        source=_source_text(row.source),
+        name=row.name[:max_length],
+        tag=row.tag and row.tag[:max_length],
+        note=row.note if max_length is None else None,
+        added_at=_format_time(row.added_at),
+        source=_format_source(row.source),
     )
 
 
-def _source_text(source: Source) -> str:
-    return source.label[:_MAX_TEXT] or str(source.kind)
+def _format_source(source: Source) -> str:
+    return source.label[:_MAX_TEXT_LENGTH] or str(source.kind)
 
 
-def _texts(texts: PlantRow | Update) -> str:
+def _format_texts(texts: PlantRow | Update) -> str:
     """Return the texts of a plant on one line, cut."""
-    tag = "no tag" if texts.tag is None else f"tag “{texts.tag[:_MAX_TEXT]}”"
-    note = f", note “{texts.note[:_MAX_TEXT]}”" if texts.note else ""
-    return printable(f"“{texts.name[:_MAX_TEXT]}”, {tag}{note}")
+    tag = "no tag" if texts.tag is None else f"tag “{texts.tag[:_MAX_TEXT_LENGTH]}”"
+    note = f", note “{texts.note[:_MAX_TEXT_LENGTH]}”" if texts.note else ""
+    return printable(f"“{texts.name[:_MAX_TEXT_LENGTH]}”, {tag}{note}")
 
 
-def _iso(milliseconds: int) -> str:
+def _format_time(milliseconds: int) -> str:
     return utc_time(milliseconds).isoformat(timespec="seconds")

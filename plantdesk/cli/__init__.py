@@ -1,4 +1,4 @@
-"""The command line: `main` is the entry point; options and help; one module of `commands` for each subject.
+"""The command line: `main` is the entry point, `options` and `parser` have the options and the help.
 
-The commands share `stores` and `terminal`.
+`commands` has one module for each subject; the commands share `stores` and `terminal`.
 """

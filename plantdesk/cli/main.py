@@ -14,7 +14,7 @@ from plantdesk.platform import output, process, windows
 from plantdesk.platform.window_requests import WindowRequest
 from plantdesk.store import location_of
 
-_INTERRUPTED = 130
+_INTERRUPTED_EXIT_CODE = 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -34,36 +34,36 @@ def _run(argv: Sequence[str]) -> int:
     """Run one command, and report its failure."""
     try:
         if not argv or argv[0].lower().startswith(URL_SCHEME):  # the rest belongs to the URL
-            return _open_default(" ".join(argv))
+            return _open_default_window(" ".join(argv))
         code = _run_command(argv)
         output.flush()
     except output.BrokenPipeOutputError:  # as with `plantdesk … | head`
         return 1
     except (KeyboardInterrupt, InterruptedError):  # Ctrl+C in a query raises the latter
-        return _INTERRUPTED
+        return _INTERRUPTED_EXIT_CODE
     except (PlantDeskError, OSError, MemoryError) as error:
         failure = OutOfMemoryError() if isinstance(error, MemoryError) else error
-        output.report(f"plantdesk: {_message(failure)}")
+        output.report(f"plantdesk: {_format_error(failure)}")
         return 1
     return code
 
 
 def _run_command(argv: Sequence[str]) -> int:
     if len(argv) == 1 and argv[0].endswith(".plantdesk-store"):  # by a double click
-        argv = ["--database", _path_of(argv[0])]
+        argv = ["--database", _to_path(argv[0])]
     from plantdesk.cli.options import run
 
     _escape_unencodable()
     return run(argv)
 
 
-def _open_default(address: str) -> int:
+def _open_default_window(address: str) -> int:
     from plantdesk.cli.commands.start import open_window
 
     return open_window(location_of(None), None, WindowRequest(address=address))
 
 
-def _path_of(argument: str) -> str:
+def _to_path(argument: str) -> str:
     """Return the path of a file that the desktop may have given as a URL."""
     if not argument.startswith("file:"):
         return argument
@@ -77,7 +77,7 @@ def _escape_unencodable() -> None:
         reconfigure(errors="backslashreplace")
 
 
-def _message(error: PlantDeskError | OSError) -> str:
+def _format_error(error: PlantDeskError | OSError) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     return str(error)

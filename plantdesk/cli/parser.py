@@ -17,8 +17,8 @@ from plantdesk.domain.folding import is_unicode
 from plantdesk.domain.texts import Text, printable
 from plantdesk.platform import output
 
-_MAX_WAIT = 86_400
-_UNITS = {"h": "hours", "d": "days", "w": "weeks"}
+_MAX_WAIT_SECONDS = 86_400
+_DURATION_UNITS = {"h": "hours", "d": "days", "w": "weeks"}
 
 
 class Parser(argparse.ArgumentParser):
@@ -32,9 +32,9 @@ class Parser(argparse.ArgumentParser):
         self.register("action", None, _StoreOnce)
         self.color = False  # Python 3.14 colours the help, and the titles are inserted before plain lines
 
-    def add_flag(self, name: str, does: str) -> None:
+    def add_flag(self, name: str, summary: str) -> None:
         """Add an option without a value."""
-        self.add_argument(name, action="store_true", help=does)
+        self.add_argument(name, action="store_true", help=summary)
 
     @override
     def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
@@ -99,29 +99,29 @@ def _with_suggestion(text: Text, typed: str, known: Iterable[str]) -> Text:
     return Text("{problem}; did you mean {name}?", problem=text, name=nearest[0]) if nearest else text
 
 
-def duration(text: str) -> timedelta:
+def parse_duration(text: str) -> timedelta:
     """Parse a duration in hours, days or weeks."""
     match = re.fullmatch(r"([1-9][0-9]{0,4})([hdw])", text)
     if match is None:
         raise argparse.ArgumentTypeError(
             Text("“{text}” is not a duration: give hours, days or weeks, as in 12h, 90d, 52w", text=text)
         )
-    return timedelta(**{_UNITS[match[2]]: int(match[1])})
+    return timedelta(**{_DURATION_UNITS[match[2]]: int(match[1])})
 
 
-def unicode_text(text: str) -> str:
+def parse_unicode_text(text: str) -> str:
     """Parse any text that is valid in the encoding of the terminal, as all texts of plants are."""
     if not is_unicode(text):
         raise argparse.ArgumentTypeError(Text("“{text}” is not valid text", text=printable(text)))
     return text
 
 
-def time_ago(text: str) -> int:
+def parse_time_ago(text: str) -> int:
     """Parse a duration before now, or a local date or time. Return milliseconds since 1970, UTC."""
     today = datetime.now(UTC).astimezone().date()
     days = {"today": today, "yesterday": today - timedelta(days=1)}
     try:
-        time = datetime.now(UTC) - duration(text)
+        time = datetime.now(UTC) - parse_duration(text)
     except argparse.ArgumentTypeError:
         try:
             time = datetime.fromisoformat(str(days.get(text.lower(), text))).astimezone(UTC)
@@ -133,7 +133,7 @@ def time_ago(text: str) -> int:
     return (time - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)
 
 
-def bounded_integer(text: str, least: int = 1, most: int = 999_999_999) -> int:
+def parse_integer(text: str, least: int = 1, most: int = 999_999_999) -> int:
     """Parse an integer in a range."""
     if re.fullmatch("[0-9]{1,9}", text) is None or not least <= int(text) <= most:
         problem = Text("“{text}” is not a whole number from {least} to {most}", text=text, least=least, most=most)
@@ -141,11 +141,11 @@ def bounded_integer(text: str, least: int = 1, most: int = 999_999_999) -> int:
     return int(text)
 
 
-def seconds(text: str) -> float:
+def parse_seconds(text: str) -> float:
     """Parse a number of seconds, at most a day."""
-    if re.fullmatch(r"[0-9]{1,5}(\.[0-9]{1,3})?", text) is None or float(text) > _MAX_WAIT:
+    if re.fullmatch(r"[0-9]{1,5}(\.[0-9]{1,3})?", text) is None or float(text) > _MAX_WAIT_SECONDS:
         raise argparse.ArgumentTypeError(
-            Text("“{text}” is not a number of seconds from 0 to {most}", text=text, most=_MAX_WAIT)
+            Text("“{text}” is not a number of seconds from 0 to {most}", text=text, most=_MAX_WAIT_SECONDS)
         )
     return float(text)
 
@@ -154,25 +154,25 @@ if TYPE_CHECKING:
     Commands = argparse._SubParsersAction[Parser]  # noqa: SLF001 - has no public name
 
 
-def add_command(commands: Commands, name: str, does: str, run: str, *takes: str) -> Parser:
-    """Add a command that runs the function `run`, as module.function, and takes these global options."""
-    command = commands.add_parser(name, help=does, description=_capitalized(does))
-    command.set_defaults(run=run, parser=command, takes=takes)
-    if "database" in takes:
+def add_command(commands: Commands, name: str, summary: str, run: str, *global_options: str) -> Parser:
+    """Add a command. `run` names its function, as module.function; `global_options` are those that it accepts."""
+    command = commands.add_parser(name, help=summary, description=_to_sentence(summary))
+    command.set_defaults(run=run, parser=command, global_options=global_options)
+    if "database" in global_options:
         add_database(command, "database")
     return command
 
 
-def add_group(commands: Commands, name: str, does: str) -> Commands:
+def add_group(commands: Commands, name: str, summary: str) -> Commands:
     """Add a command with commands of its own, and return them."""
-    group = commands.add_parser(name, help=does, description=_capitalized(does))
+    group = commands.add_parser(name, help=summary, description=_to_sentence(summary))
     group.set_defaults(parser=group)
     add_database(group, "group_database")
     return group.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
 
-def _capitalized(does: str) -> str:
-    return f"{does[0].upper()}{does[1:]}."
+def _to_sentence(summary: str) -> str:
+    return f"{summary[0].upper()}{summary[1:]}."
 
 
 def add_database(command: Parser, dest: str) -> None:
@@ -184,5 +184,5 @@ def add_database(command: Parser, dest: str) -> None:
 def add_port(command: Parser, dest: str) -> None:
     """Add the option --port."""
     text = f"the port of the API; 0: any free port (default: the port set in the window, initially {DEFAULT_PORT})"
-    number = partial(bounded_integer, least=0, most=LARGEST_PORT)
-    command.add_argument("--port", dest=dest, metavar="N", type=number, help=text)
+    parse_port = partial(parse_integer, least=0, most=LARGEST_PORT)
+    command.add_argument("--port", dest=dest, metavar="N", type=parse_port, help=text)

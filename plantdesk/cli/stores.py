@@ -19,23 +19,23 @@ from plantdesk.domain.selections import AddedBy, HasTag, Selection, Term
 from plantdesk.domain.texts import Text, shortened
 
 #: SQLite accepts expressions up to a depth of 1,000.
-_MAX_WORDS = 300
+_MAX_SEARCH_WORDS = 300
 #: A command in a message; --database is added to it.
-_SUGGESTED = r"`plantdesk [^`]+|: plantdesk [^).]+"
+_SUGGESTED_COMMAND = r"`plantdesk [^`]+|: plantdesk [^).]+"
 
 
-def command_line(database: StoreLocation, command: str) -> str:
+def format_command(database: StoreLocation, command: str) -> str:
     """Return the command line that runs a command on this database."""
-    return f"plantdesk {command}{_database_option(database)}"
+    return f"plantdesk {command}{_format_database_option(database)}"
 
 
 def add_database_option(text: Text, database: StoreLocation) -> Text:
     """Return a message whose commands have the option --database; without it they would use the default store."""
-    option = _database_option(database).replace("{", "{{").replace("}", "}}")
-    return text.mapped(lambda template: re.sub(_SUGGESTED, lambda command: command[0] + option, template))
+    option = _format_database_option(database).replace("{", "{{").replace("}", "}}")
+    return text.mapped(lambda template: re.sub(_SUGGESTED_COMMAND, lambda command: command[0] + option, template))
 
 
-def _database_option(database: StoreLocation) -> str:
+def _format_database_option(database: StoreLocation) -> str:
     if database.is_own:
         return ""
     return f" --database {shlex.quote(database.url)}"
@@ -76,7 +76,7 @@ def show_progress(title: str) -> Iterator[Callable[[float], None] | None]:
     try:
         yield (lambda fraction: line.show(f"{title}: {fraction:.0%}")) if line.is_shown else None
     finally:
-        line.end()
+        line.clear()
 
 
 class Filter(NamedTuple):
@@ -89,12 +89,12 @@ class Filter(NamedTuple):
     since: int | None = None
 
 
-def requested_filter(options: argparse.Namespace) -> Filter:
+def parse_filter_options(options: argparse.Namespace) -> Filter:
     """Return the filter in the options --search, --tag, --no-tag, --from and --since."""
     if options.no_tag and options.tag is not None:
         options.parser.error(Text("--no-tag has no effect with --tag"))
-    if options.search is not None and len(options.search.split()) > _MAX_WORDS:
-        options.parser.error(Text("--search takes at most {most} words", most=_MAX_WORDS))
+    if options.search is not None and len(options.search.split()) > _MAX_SEARCH_WORDS:
+        options.parser.error(Text("--search takes at most {most} words", most=_MAX_SEARCH_WORDS))
     return Filter(options.search, options.tag, options.no_tag, options.source, options.since)
 
 
@@ -106,11 +106,11 @@ def build_selection(reader: PlantReader, requested: Filter) -> Selection:
     if requested.without_tag or requested.tag is not None:
         groups.append((HasTag(requested.tag, is_exact=True),))
     if requested.source is not None:
-        groups.append(_source_conditions(reader, requested.source))
+        groups.append(_find_source_terms(reader, requested.source))
     return Selection(tuple(groups), requested.since)
 
 
-def _source_conditions(reader: PlantReader, name: str) -> tuple[AddedBy, ...]:
+def _find_source_terms(reader: PlantReader, name: str) -> tuple[AddedBy, ...]:
     """Return the conditions for a kind of source, otherwise for the sources with this label. Raises PlantDeskError."""
     if name in set(SourceKind):
         return (AddedBy(SourceKind(name)),)

@@ -16,13 +16,13 @@ from plantdesk.domain.texts import Text, shortened
 from plantdesk.platform import output
 
 #: Longer than any name of a file or token.
-_MAX_CELL = 300
+_MAX_CELL_LENGTH = 300
 _TERMINATING_SIGNALS = ("SIGTERM", "SIGHUP")  # Windows has no SIGHUP
 
 
 def print_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Print rows with as many cells as the header; no cell can break the line or control the terminal."""
-    table = [header, *([shortened(cell, _MAX_CELL) for cell in row] for row in rows)]
+    table = [header, *([shortened(cell, _MAX_CELL_LENGTH) for cell in row] for row in rows)]
     widths = [max(len(line[column]) for line in table) for column in range(len(header))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in table]
     output.write("\n".join(lines))
@@ -33,7 +33,7 @@ def print_json(value: object) -> None:
     output.write(json.dumps(value, indent=2))
 
 
-def local_time(timestamp: int) -> str:
+def format_local_time(timestamp: int) -> str:
     """Format a timestamp as local time with minutes; as UTC if the system has no local time."""
     time = utc_time(timestamp)
     with contextlib.suppress(OSError, OverflowError):  # Windows: before 1970 and after 3000
@@ -41,7 +41,7 @@ def local_time(timestamp: int) -> str:
     return time.strftime("%Y-%m-%d %H:%M")
 
 
-def iso_time(timestamp: int | None) -> str | None:
+def format_iso_time(timestamp: int | None) -> str | None:
     """Format a timestamp in ISO 8601."""
     return None if timestamp is None else utc_time(timestamp).isoformat(timespec="milliseconds")
 
@@ -59,7 +59,7 @@ class TerminalLine:
             print(f"\r{text.ljust(len(self._text))}", end="", file=sys.stderr, flush=True)
             self._text = text
 
-    def end(self) -> None:
+    def clear(self) -> None:
         """Remove the line."""
         if self._text:
             print("\r" + " " * len(self._text), end="\r", file=sys.stderr, flush=True)
@@ -84,22 +84,22 @@ def confirm(question: str, refusal: Text) -> None:
 
 @contextmanager
 def interrupt_on_termination() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP raise KeyboardInterrupt in the block, and end the process after it as they do."""
+    """Raise KeyboardInterrupt in the block for SIGTERM and SIGHUP; after the block, let the signal end the process."""
     received: list[int] = []
-    numbers = [getattr(signal, name) for name in _TERMINATING_SIGNALS if hasattr(signal, name)]
-    changed = [number for number in numbers if signal.getsignal(number) is signal.SIG_DFL]
+    known_signals = [getattr(signal, name) for name in _TERMINATING_SIGNALS if hasattr(signal, name)]
+    default_signals = [number for number in known_signals if signal.getsignal(number) is signal.SIG_DFL]
 
     def interrupt(number: int, _frame: FrameType | None) -> None:
         if not received:  # a second one must not interrupt the cleaning up
             received.append(number)
             raise KeyboardInterrupt
 
-    for number in changed:
+    for number in default_signals:
         signal.signal(number, interrupt)
     try:
         yield
     finally:
-        for number in changed:
+        for number in default_signals:
             signal.signal(number, signal.SIG_DFL)
         if received:
             signal.raise_signal(received[0])

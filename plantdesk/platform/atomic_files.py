@@ -18,15 +18,15 @@ from pathlib import Path
 from typing import BinaryIO
 
 #: Seconds for which a rename is retried: on Windows it fails while another process has the file open.
-_TIMEOUT = 1.0
+_RENAME_TIMEOUT = 1.0
 _RETRY_DELAY = 0.02
 #: Prefix and suffix of all temporary files: `remove_abandoned` finds those of earlier processes by them.
 _PREFIX = ".plantdesk-"
 _SUFFIX = ".new"
 #: The pattern of the random characters that `mkstemp` puts between prefix and suffix.
-_RANDOM = "[a-z0-9_]" * 8
+_RANDOM_PATTERN = "[a-z0-9_]" * 8
 #: Seconds after its last write, or before a future one, at which a temporary file is abandoned.
-_MAX_AGE = 86_400
+_ABANDONED_AFTER = 86_400
 
 
 @contextmanager
@@ -96,7 +96,7 @@ def replace(temporary: Path, file: Path, *, platform: str = sys.platform) -> Non
 
     On Windows the rename is retried: scripts, virus scanners and synchronisation tools open files for a moment.
     """
-    deadline = time.monotonic() + (_TIMEOUT if platform == "win32" else 0)
+    deadline = time.monotonic() + (_RENAME_TIMEOUT if platform == "win32" else 0)
     while True:
         try:
             temporary.replace(file)
@@ -114,11 +114,11 @@ def rename_to_free_name(temporary: Path, path: Path) -> None:
     An empty file (O_EXCL) takes the name first, so that no file of another process is overwritten. Raises
     FileExistsError and OSError.
     """
-    created = _create_empty(path)
+    is_new = _create_empty(path)
     try:
         replace(temporary, path)
     except OSError:
-        if created:
+        if is_new:
             path.unlink(missing_ok=True)
         raise
     fsync_folder(path.parent)
@@ -148,10 +148,10 @@ def remove_abandoned(folder: Path) -> None:
 
     Other files stay, even if the folder is a link that somebody else has made: only names of `mkstemp` are removed.
     """
-    for temporary in folder.glob(f"{_PREFIX}{_RANDOM}{_SUFFIX}"):
+    for temporary in folder.glob(f"{_PREFIX}{_RANDOM_PATTERN}{_SUFFIX}"):
         with suppress(OSError):
             status = temporary.lstat()
-            if stat.S_ISREG(status.st_mode) and abs(time.time() - status.st_mtime) > _MAX_AGE:
+            if stat.S_ISREG(status.st_mode) and abs(time.time() - status.st_mtime) > _ABANDONED_AFTER:
                 temporary.unlink()
 
 

@@ -64,16 +64,16 @@ class MissingLibrariesError(PlantDeskError):
     """Qt needs these libraries to load or to open a window."""
 
     def __init__(self, missing: Sequence[Library]) -> None:
-        super().__init__(install_hint(missing))
+        super().__init__(format_install_hint(missing))
         self.missing = tuple(missing)
 
 
-def missing_libraries(libraries: Sequence[Library]) -> list[Library]:
+def find_missing_libraries(libraries: Sequence[Library]) -> list[Library]:
     """Return the libraries that the dynamic loader does not find."""
     return [library for library in libraries if not _can_load(library.file)]
 
 
-def install_hint(missing: Sequence[Library]) -> Text:
+def format_install_hint(missing: Sequence[Library]) -> Text:
     """Return a text with the missing libraries and the command that installs them on this system."""
     files = ", ".join(library.file for library in missing)
     if shutil.which("apt-get"):
@@ -95,7 +95,7 @@ def check_display(environment: MutableMapping[str, str] = os.environ) -> None:
     if sys.platform.startswith("linux"):
         if not has_display(environment):
             raise NoDisplayError
-        missing = missing_libraries(QT_LIBRARIES) or _missing_for_display(environment)
+        missing = find_missing_libraries(QT_LIBRARIES) or _find_missing_for_display(environment)
         if missing:
             raise MissingLibrariesError(missing)
 
@@ -111,16 +111,16 @@ def has_display(environment: Mapping[str, str]) -> bool:
     return any(environment.get(name) for name in ("QT_QPA_PLATFORM", "DISPLAY", "WAYLAND_DISPLAY"))
 
 
-def _missing_for_display(environment: MutableMapping[str, str]) -> list[Library]:
-    """Return the missing libraries of a reachable display; prefer one without. Raises NoDisplayError."""
+def _find_missing_for_display(environment: MutableMapping[str, str]) -> list[Library]:
+    """Return the libraries that are missing for the usable displays, empty if one works. Raises NoDisplayError."""
     requested = environment.get("QT_QPA_PLATFORM", "") or "wayland;xcb"
     candidates = {"xcb": (_can_connect_to_x11, X11_LIBRARIES), "wayland": (_can_connect_to_wayland, WAYLAND_LIBRARIES)}
     if not any(name in requested for name in candidates):  # another platform, such as offscreen
         return []
     missing = {
-        name: missing_libraries(libraries)
-        for name, (answers, libraries) in candidates.items()
-        if name in requested and answers(environment)
+        name: find_missing_libraries(libraries)
+        for name, (can_connect, libraries) in candidates.items()
+        if name in requested and can_connect(environment)
     }
     if not missing:
         raise NoDisplayError
@@ -146,9 +146,9 @@ def _can_connect_to_x11(environment: Mapping[str, str]) -> bool:
     xcb = ctypes.CDLL("libxcb.so.1")
     xcb.xcb_connect.restype = ctypes.c_void_p
     connection = ctypes.c_void_p(xcb.xcb_connect(name.encode(), None))
-    refused = xcb.xcb_connection_has_error(connection)
+    has_error = xcb.xcb_connection_has_error(connection)
     xcb.xcb_disconnect(connection)
-    return not refused
+    return not has_error
 
 
 def _can_connect_to_wayland(environment: Mapping[str, str]) -> bool:

@@ -36,7 +36,7 @@ else:
 
 def lock(handle: int, timeout: float) -> bool:
     """Lock a file; return False if another handle has the lock for `timeout` seconds. Raises OSError as `try_lock`."""
-    until = time.monotonic() + timeout
-    while not (is_locked := try_lock(handle)) and time.monotonic() <= until:
+    deadline = time.monotonic() + timeout
+    while not (is_locked := try_lock(handle)) and time.monotonic() <= deadline:
         time.sleep(_RETRY_DELAY)
     return is_locked

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from plantdesk.platform import paths
 
-_SOURCE = "en"
+_SOURCE_LANGUAGE = "en"
 #: The name of a catalogue: a language, and perhaps a country or a script.
-_NAME = re.compile("[a-z]{2,3}(_[A-Za-z]{2,4})?")
+_CATALOGUE_NAME = re.compile("[a-z]{2,3}(_[A-Za-z]{2,4})?")
 
 
 class Catalogue:
@@ -35,16 +35,16 @@ class Catalogue:
         return self._translations is None
 
     def text(self, source: str, context: str = "") -> str | None:
-        """Return the translation of a text, None without a different one. `context` separates equal English texts."""
+        """Return the translation of a text; None if it has no other one. `context` separates equal English texts."""
         if self._translations is None or not source:
             return None
         translation = self._translations.pgettext(context, source) if context else self._translations.gettext(source)
         return None if translation == source else translation
 
-    def plural(self, one: str, many: str, count: int) -> str | None:
+    def plural(self, singular: str, plural: str, count: int) -> str | None:
         """Return the translation of a text for a count, None if it has none; English has two forms of such a text."""
-        translation = one if self._translations is None else self._translations.ngettext(one, many, count)
-        return None if translation in {one, many} else translation
+        translation = singular if self._translations is None else self._translations.ngettext(singular, plural, count)
+        return None if translation in {singular, plural} else translation
 
     def sources(self, translation: str) -> str:
         """Return the English texts that have a translation, with a space between them; empty if there is none."""
@@ -62,26 +62,26 @@ def folder() -> Path:
 
 def catalogue_of(language: str) -> Catalogue:
     """Return the catalogue of one of the `available` languages."""
-    return Catalogue(None if language == _SOURCE else folder() / f"{language}.mo")
+    return Catalogue(None if language == _SOURCE_LANGUAGE else folder() / f"{language}.mo")
 
 
 def available() -> list[str]:
     """Return the available languages, such as `de` or `pt_BR`, English included."""
-    files = [file for file in folder().glob("*.mo") if _NAME.fullmatch(file.stem) and file.is_file()]
-    return sorted({_SOURCE, *(file.stem for file in files)})
+    files = [file for file in folder().glob("*.mo") if _CATALOGUE_NAME.fullmatch(file.stem) and file.is_file()]
+    return sorted({_SOURCE_LANGUAGE, *(file.stem for file in files)})
 
 
-def choose(setting: str, of_system: Iterable[str], known: Collection[str]) -> str:
+def choose(setting: str, system_languages: Iterable[str], known: Collection[str]) -> str:
     """Return the language to use: the setting, otherwise the first known one of the system, otherwise English.
 
     Languages of the system are BCP 47 tags, such as `de-AT`, in the order of the user's preference.
     """
-    for tag in (setting, *of_system):
+    for tag in (setting, *system_languages):
         parts = tag.replace("-", "_").split("_")
         for name in ("_".join(parts), "_".join((parts[0], parts[-1])), parts[0]):
             if name in known:
                 return name
-    return _SOURCE
+    return _SOURCE_LANGUAGE
 
 
 _current = Catalogue()

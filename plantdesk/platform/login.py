@@ -23,7 +23,7 @@ from plantdesk.platform import paths
 
 #: The option that opens the window minimised, or hidden in the tray if there is one and the settings request it.
 BACKGROUND_OPTION = "--background"
-_ENTRY = """\
+_DESKTOP_ENTRY = """\
 [Desktop Entry]
 Type=Application
 Name=PlantDesk
@@ -33,7 +33,7 @@ Icon={icon}
 Terminal=false
 """
 _DISABLED = re.compile(r"^(Hidden\s*=\s*true|X-GNOME-Autostart-enabled\s*=\s*false)\s*$", re.MULTILINE)
-_PLAIN = re.compile(r"[A-Za-z0-9_@%+=:,./-]+")
+_UNQUOTED_WORD = re.compile(r"[A-Za-z0-9_@%+=:,./-]+")
 
 
 def background_command() -> list[str]:
@@ -68,8 +68,8 @@ class AutostartEntry:
     @classmethod
     def of_user(cls) -> AutostartEntry:
         """Return the entry that the desktop reads. Raises NoHomeFolderError."""
-        settings = os.environ.get("XDG_CONFIG_HOME", "")
-        folder = Path(settings) if Path(settings).is_absolute() else paths.home_folder() / ".config"
+        config_home = os.environ.get("XDG_CONFIG_HOME", "")
+        folder = Path(config_home) if Path(config_home).is_absolute() else paths.home_folder() / ".config"
         return cls(folder / "autostart" / f"{APP_ID}.desktop")
 
     def is_on(self) -> bool:
@@ -83,19 +83,19 @@ class AutostartEntry:
     def turn_on(self, command: Sequence[str]) -> None:
         """Write the entry."""
         self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        line = " ".join(_quoted(word) for word in command)
+        line = " ".join(_quote_word(word) for word in command)
         program = command[0].replace("\\", "\\\\")  # without that program the desktop ignores the entry
-        self._file.write_text(_ENTRY.format(command=line, program=program, icon=APP_ID), encoding="utf-8")
+        self._file.write_text(_DESKTOP_ENTRY.format(command=line, program=program, icon=APP_ID), encoding="utf-8")
 
     def turn_off(self) -> None:
         """Remove the entry."""
         self._file.unlink(missing_ok=True)
 
 
-def _quoted(word: str) -> str:
+def _quote_word(word: str) -> str:
     """Return an argument of Exec, quoted, and escaped as a string value of the file."""
     word = word.replace("%", "%%")
-    if _PLAIN.fullmatch(word):
+    if _UNQUOTED_WORD.fullmatch(word):
         return word
     quoted = re.sub(r'(["`$\\])', r"\\\1", word)
     return f'"{quoted}"'.replace("\\", "\\\\")
@@ -140,9 +140,9 @@ class LaunchAgent:
 if sys.platform == "win32":
     import winreg
 
-    _RUN = r"Software\Microsoft\Windows\CurrentVersion\Run"
+    _RUN_KEY = r"Software\Microsoft\Windows\CurrentVersion\Run"
     # The Task Manager's switches: an odd first byte means disabled.
-    _APPROVED = r"Software\Microsoft\Windows\CurrentVersion\Explorer\StartupApproved\Run"
+    _APPROVED_KEY = r"Software\Microsoft\Windows\CurrentVersion\Explorer\StartupApproved\Run"
 
     class RunValue:
         """The value `name` in the registry. The uninstaller removes it as well."""
@@ -152,29 +152,29 @@ if sys.platform == "win32":
 
         def is_on(self) -> bool:
             """Return whether Windows starts PlantDesk at login."""
-            approved = _read(_APPROVED, self._name)
-            off = isinstance(approved, bytes) and approved[:1] != b"" and approved[0] % 2 == 1
-            return _read(_RUN, self._name) is not None and not off
+            approved = _read_value(_APPROVED_KEY, self._name)
+            is_disabled = isinstance(approved, bytes) and approved[:1] != b"" and approved[0] % 2 == 1
+            return _read_value(_RUN_KEY, self._name) is not None and not is_disabled
 
         def turn_on(self, command: Sequence[str]) -> None:
             """Write the value, and remove the Task Manager's switch."""
-            with winreg.CreateKey(winreg.HKEY_CURRENT_USER, _RUN) as key:
+            with winreg.CreateKey(winreg.HKEY_CURRENT_USER, _RUN_KEY) as key:
                 winreg.SetValueEx(key, self._name, 0, winreg.REG_SZ, subprocess.list2cmdline(command))
-            _remove(_APPROVED, self._name)
+            _remove_value(_APPROVED_KEY, self._name)
 
         def turn_off(self) -> None:
             """Remove the value."""
-            _remove(_RUN, self._name)
-            _remove(_APPROVED, self._name)
+            _remove_value(_RUN_KEY, self._name)
+            _remove_value(_APPROVED_KEY, self._name)
 
-    def _read(path: str, name: str) -> object:
+    def _read_value(path: str, name: str) -> object:
         try:
             with winreg.OpenKey(winreg.HKEY_CURRENT_USER, path) as key:
                 return winreg.QueryValueEx(key, name)[0]
         except FileNotFoundError:
             return None
 
-    def _remove(path: str, name: str) -> None:
+    def _remove_value(path: str, name: str) -> None:
         with (
             contextlib.suppress(FileNotFoundError),
             winreg.OpenKey(winreg.HKEY_CURRENT_USER, path, access=winreg.KEY_SET_VALUE) as key,

@@ -65,7 +65,7 @@ def log_to(file: Path, *, console: bool = False) -> Iterator[None]:
     """
     root = logging.getLogger()
     with contextlib.ExitStack() as stack:
-        for handler in _handlers(file, console=console):
+        for handler in _create_handlers(file, console=console):
             stack.callback(handler.close)
             stack.callback(root.removeHandler, handler)
             root.addHandler(handler)
@@ -78,7 +78,7 @@ def log_to(file: Path, *, console: bool = False) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def defect_listener(listener: Callable[[str], None]) -> Iterator[None]:
+def report_defects_to(listener: Callable[[str], None]) -> Iterator[None]:
     """Call `listener` during the block with each logged error that has a traceback, masked, on its thread."""
     handler = _DefectHandler(listener)
     handler.setFormatter(MaskingFormatter("%(levelname)s %(threadName)s %(name)s: %(message)s"))
@@ -106,7 +106,8 @@ def _log_defect(_kind: object, error: BaseException | None, _traceback: object) 
         _log.critical("Uncaught exception", exc_info=error)
 
 
-def _handlers(file: Path, *, console: bool) -> Iterator[logging.Handler]:
+def _create_handlers(file: Path, *, console: bool) -> Iterator[logging.Handler]:
+    """Yield the handlers for standard error and for the file, as far as they can be written."""
     if console and sys.stderr is not None:  # a windowed program on Windows has no stderr
         handler = logging.StreamHandler()
         handler.setLevel(logging.WARNING)
@@ -143,19 +144,19 @@ def _log_uncaught_exceptions() -> Iterator[None]:
     main_hook = sys.excepthook
     thread_hook = threading.excepthook
 
-    def in_main(kind: type[BaseException], value: BaseException, traceback: TracebackType | None) -> None:
+    def log_in_main(kind: type[BaseException], value: BaseException, traceback: TracebackType | None) -> None:
         if issubclass(kind, Exception):  # not Ctrl+C
             _log.critical("Uncaught exception", exc_info=(kind, value, traceback))
         main_hook(kind, value, traceback)
 
-    def in_thread(args: threading.ExceptHookArgs) -> None:
+    def log_in_thread(args: threading.ExceptHookArgs) -> None:
         if args.exc_value is not None:
-            raised = (args.exc_type, args.exc_value, args.exc_traceback)
-            _log.critical("Uncaught exception in a thread", exc_info=raised)
+            exc_info = (args.exc_type, args.exc_value, args.exc_traceback)
+            _log.critical("Uncaught exception in a thread", exc_info=exc_info)
         thread_hook(args)
 
-    sys.excepthook = in_main
-    threading.excepthook = in_thread
+    sys.excepthook = log_in_main
+    threading.excepthook = log_in_thread
     logging.captureWarnings(capture=True)
     try:
         yield
@@ -186,7 +187,7 @@ def system_info() -> list[tuple[str, str]]:
         ("System", platform.platform()),
         ("Python", platform.python_version()),
         ("SQLite", sqlite3.sqlite_version),
-        ("Libraries", _library_versions()),
+        ("Libraries", _find_library_versions()),
     ]
 
 
@@ -197,7 +198,7 @@ def _without_home(text: str) -> str:
         return text
 
 
-def _library_versions() -> str:
+def _find_library_versions() -> str:
     """Return names and versions of the main libraries, as far as they have metadata."""
     from importlib import metadata
 

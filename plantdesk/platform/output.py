@@ -18,7 +18,7 @@ from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.texts import Text, without_controls
 
 #: The most characters of output to keep: more than a message box can show. `serve` may run for months.
-_MAX_OUTPUT = 20_000
+_MAX_CAPTURED_LENGTH = 20_000
 _STDOUT = 1
 _STDERR = 2
 #: Whether the captured output can be shown.
@@ -46,7 +46,7 @@ def report(text: str) -> None:
     try:
         print(without_controls(text), file=sys.stderr)
     except OSError:
-        _discard(sys.stderr)
+        _discard_output(sys.stderr)
 
 
 def use_utf8() -> None:
@@ -61,7 +61,7 @@ def write(text: str) -> None:
     try:
         print(without_controls(text) if is_terminal() else text)
     except OSError as error:
-        raise _failure(error) from error
+        raise _to_output_error(error) from error
     flush()
 
 
@@ -76,10 +76,10 @@ def has_reader() -> bool:
     if sys.platform != "win32":
         import select
 
-        waiting = select.poll()
+        poller = select.poll()
         with contextlib.suppress(OSError, ValueError):  # it is shown in another way
-            waiting.register(sys.stdout.fileno(), 0)
-            is_closed = any(events & select.POLLERR for _, events in waiting.poll(0))
+            poller.register(sys.stdout.fileno(), 0)
+            is_closed = any(events & select.POLLERR for _, events in poller.poll(0))
     return not is_closed
 
 
@@ -96,7 +96,7 @@ def write_data(data: str | bytes) -> None:
     try:
         buffer.write(data)
     except OSError as error:
-        raise _failure(error) from error
+        raise _to_output_error(error) from error
 
 
 def flush() -> None:
@@ -105,16 +105,16 @@ def flush() -> None:
         if sys.stdout is not None:
             sys.stdout.flush()
     except OSError as error:
-        raise _failure(error) from error
+        raise _to_output_error(error) from error
 
 
-def _discard(stream: TextIO) -> None:
+def _discard_output(stream: TextIO) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-def _failure(error: OSError) -> OutputError:
-    """Return the failure, and discard further output: Python would retry at exit, and print a traceback."""
-    _discard(sys.stdout)
+def _to_output_error(error: OSError) -> OutputError:
+    """Return the error to raise, and discard further output: Python would retry at exit, and print a traceback."""
+    _discard_output(sys.stdout)
     # Windows reports a closed pipe as EINVAL.
     is_gone = isinstance(error, BrokenPipeError) or (sys.platform == "win32" and error.errno == errno.EINVAL)
     return BrokenPipeOutputError(error) if is_gone else OutputError(error)
@@ -125,7 +125,7 @@ class CapturedOutput(io.StringIO):
 
     def write(self, text: str) -> int:
         """Keep `text` up to the limit."""
-        super().write(text[: max(_MAX_OUTPUT - self.tell(), 0)])
+        super().write(text[: max(_MAX_CAPTURED_LENGTH - self.tell(), 0)])
         return len(text)
 
 
@@ -145,9 +145,9 @@ class ClosedOutput(CapturedOutput):
 
 
 def run_without_console(command: Callable[[], int], show: Callable[[str, int], None] | None = None) -> int:
-    """Run `command`, `show` its output and exit code (default: `message_box`), and return the exit code."""
+    """Run `command`, `show` its output and exit code (default: `show_message_box`), and return the exit code."""
     _occupy_standard_descriptors()
-    before = sys.stdout, sys.stderr
+    previous_streams = sys.stdout, sys.stderr
     captured = CapturedOutput()
     sys.stdout = sys.stdout or (captured if HAS_MESSAGE_BOX else ClosedOutput())
     sys.stderr = sys.stderr or captured
@@ -161,14 +161,14 @@ def run_without_console(command: Callable[[], int], show: Callable[[str, int], N
         else:
             code = 1
     finally:
-        sys.stdout, sys.stderr = before
+        sys.stdout, sys.stderr = previous_streams
     text = captured.getvalue().strip()
     if text:
-        (show or message_box)(text, code)
+        (show or show_message_box)(text, code)
     return code
 
 
-def message_box(text: str, code: int) -> None:
+def show_message_box(text: str, code: int) -> None:
     """Show `text` until the user closes the box; do nothing if the system has none."""
     if sys.platform == "win32":
         import ctypes

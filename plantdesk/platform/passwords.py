@@ -54,13 +54,13 @@ def _ask_keyring(method: str, *args: str) -> Any:  # noqa: ANN401  of any keyrin
     """Call a method of the keyring, and return its result. Raises KeyringUnusableError."""
     answers: SimpleQueue[tuple[Any, Exception | None]] = SimpleQueue()
 
-    def run() -> None:
+    def call_method() -> None:
         try:
-            answers.put((getattr(_keyring(), method)(_SERVICE, *args), None))
+            answers.put((getattr(_load_keyring(), method)(_SERVICE, *args), None))
         except Exception as error:  # noqa: BLE001  each keyring has errors of its own
             answers.put((None, error))
 
-    threading.Thread(target=run, name="keyring", daemon=True).start()
+    threading.Thread(target=call_method, name="keyring", daemon=True).start()
     with contextlib.suppress(Empty):
         answer, error = answers.get(timeout=_TIMEOUT)
         if error is None:
@@ -69,7 +69,7 @@ def _ask_keyring(method: str, *args: str) -> Any:  # noqa: ANN401  of any keyrin
     raise KeyringUnusableError
 
 
-def _keyring() -> Any:  # noqa: ANN401  of a library that is not on each system, or the class below
+def _load_keyring() -> Any:  # noqa: ANN401  of a library that is not on each system, or the class below
     if sys.platform not in _BACKENDS:
         return _SecretService
     module, name = _BACKENDS[sys.platform]
@@ -93,10 +93,10 @@ class _SecretService:
     def get_password(cls, service: str, account: str) -> str | None:
         """Return the password of an account."""
         with cls() as keyring:
-            items = keyring._items(service, account)
+            items = keyring._find_items(service, account)
             if not items:
                 return None
-            (secrets,) = keyring._call("Service", "GetSecrets", "aoo", items[:1], keyring._session)
+            (secrets,) = keyring._call_method("Service", "GetSecrets", "aoo", items[:1], keyring._session)
             return bytes(secrets[items[0]][2]).decode()
 
     @classmethod
@@ -108,7 +108,7 @@ class _SecretService:
                 f"{cls._ITEM}.Attributes": ("a{ss}", {"service": service, "username": account}),
             }
             secret = (keyring._session, b"", password.encode(), "text/plain; charset=utf8")
-            item, _ = keyring._call(
+            item, _ = keyring._call_method(
                 "Collection", "CreateItem", "a{sv}(oayays)b", properties, secret, True, path=cls._COLLECTION
             )
             if item == "/":
@@ -119,7 +119,7 @@ class _SecretService:
 
         self._connection = open_dbus_connection("SESSION")
         try:
-            self._session = self._call("Service", "OpenSession", "sv", "plain", ("s", ""))[1]
+            self._session = self._call_method("Service", "OpenSession", "sv", "plain", ("s", ""))[1]
         except BaseException:
             self._connection.close()
             raise
@@ -128,15 +128,15 @@ class _SecretService:
     def __exit__(self, *_: object) -> None:
         self._connection.close()
 
-    def _items(self, service: str, account: str) -> list[str]:
+    def _find_items(self, service: str, account: str) -> list[str]:
         """Return the items of an account. Raises _LockedError."""
         attributes = {"service": service, "username": account}
-        unlocked, locked = self._call("Service", "SearchItems", "a{ss}", attributes)
+        unlocked, locked = self._call_method("Service", "SearchItems", "a{ss}", attributes)
         if locked and not unlocked:
             raise _LockedError
         return list(unlocked)
 
-    def _call(
+    def _call_method(
         self, interface: str, method: str, signature: str, *args: object, path: str = "/org/freedesktop/secrets"
     ) -> Any:  # noqa: ANN401  values of D-Bus
         from jeepney import DBusAddress, new_method_call

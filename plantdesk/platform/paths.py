@@ -17,7 +17,7 @@ from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.texts import Text
 
 HOME_VARIABLE = "PLANTDESK_HOME"
-_PRIVATE = 0o600
+_PRIVATE_MODE = 0o600
 #: The certificates that a system trusts. An OpenSSL of a wheel looks in the folders of the machine that built it.
 CERTIFICATE_FILES = (
     "/etc/ssl/certs/ca-certificates.crt",
@@ -69,7 +69,7 @@ def expand_path(name: str) -> Path:
 
 def data_folder() -> Path:
     """Create and return the folder of the database. Raises FolderUnusableError."""
-    folder = _data_folder()
+    folder = _find_data_folder()
     try:
         create_folder(folder)
     except OSError as reason:
@@ -87,22 +87,22 @@ def path_or_none(path: Callable[[], Path]) -> Path | None:
 
 def settings_folder() -> Path:
     """Return the folder of the settings file; it may not exist."""
-    return _folder_of_kind("settings", "user_config_path")
+    return _find_folder("settings", "user_config_path")
 
 
 def log_folder() -> Path:
     """Return the folder of the log files; it may not exist."""
-    return _folder_of_kind("logs", "user_log_path")
+    return _find_folder("logs", "user_log_path")
 
 
 def runtime_folder() -> Path:
     """Return the folder of the runtime files; it may not exist."""
-    return _data_folder() / "run"
+    return _find_data_folder() / "run"
 
 
 def database_file(*, with_folder: bool = True) -> Path:
     """Return the path of the default store; create its folder if `with_folder`."""
-    return (data_folder() if with_folder else _data_folder()) / "plants.db"
+    return (data_folder() if with_folder else _find_data_folder()) / "plants.db"
 
 
 def settings_file() -> Path:
@@ -126,9 +126,9 @@ def create_folder(folder: Path) -> None:
 
 def is_writable(path: Path) -> bool:
     """Return whether this process may write to the file and create others in its folder."""
-    effective = os.access in os.supports_effective_ids
-    may_write = os.access(path, os.R_OK | os.W_OK, effective_ids=effective)
-    return may_write and os.access(path.parent, os.W_OK | os.X_OK, effective_ids=effective)
+    can_use_effective = os.access in os.supports_effective_ids
+    may_write = os.access(path, os.R_OK | os.W_OK, effective_ids=can_use_effective)
+    return may_write and os.access(path.parent, os.W_OK | os.X_OK, effective_ids=can_use_effective)
 
 
 def open_regular(path: Path, flags: int) -> int:
@@ -138,7 +138,7 @@ def open_regular(path: Path, flags: int) -> int:
     """
     flags |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:
-        handle = os.open(path, flags, _PRIVATE)
+        handle = os.open(path, flags, _PRIVATE_MODE)
     except OSError as error:
         if error.errno in {errno.ELOOP, errno.EISDIR, errno.ENXIO}:
             raise NotRegularError(error.errno, error.strerror, str(path)) from error
@@ -158,12 +158,12 @@ def make_private(path: Path) -> None:
     if sys.platform == "linux":
         handle = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
         try:
-            if _is_own(status := os.fstat(handle)) and stat.S_IMODE(status.st_mode) != _PRIVATE:
-                os.chmod(f"/proc/self/fd/{handle}", _PRIVATE)  # noqa: PTH101  of a descriptor
+            if _is_own(status := os.fstat(handle)) and stat.S_IMODE(status.st_mode) != _PRIVATE_MODE:
+                os.chmod(f"/proc/self/fd/{handle}", _PRIVATE_MODE)  # noqa: PTH101  of a descriptor
         finally:
             os.close(handle)
-    elif sys.platform != "win32" and _is_own(status := path.lstat()) and stat.S_IMODE(status.st_mode) != _PRIVATE:
-        path.chmod(_PRIVATE, follow_symlinks=False)
+    elif sys.platform != "win32" and _is_own(status := path.lstat()) and stat.S_IMODE(status.st_mode) != _PRIVATE_MODE:
+        path.chmod(_PRIVATE_MODE, follow_symlinks=False)
 
 
 def _is_own(status: os.stat_result) -> bool:
@@ -171,11 +171,11 @@ def _is_own(status: os.stat_result) -> bool:
     return stat.S_ISREG(status.st_mode) and status.st_nlink == 1 and is_own
 
 
-def _data_folder() -> Path:
-    return _folder_of_kind("data", "user_data_path")
+def _find_data_folder() -> Path:
+    return _find_folder("data", "user_data_path")
 
 
-def _folder_of_kind(name: str, platformdirs_name: str) -> Path:
+def _find_folder(name: str, platformdirs_name: str) -> Path:
     """Return the folder `name` in PLANTDESK_HOME, otherwise the one of platformdirs. Raises NoHomeFolderError."""
     home = os.environ.get(HOME_VARIABLE)
     if home:
@@ -192,17 +192,17 @@ def _folder_of_kind(name: str, platformdirs_name: str) -> Path:
 
 def resources_folder() -> Path:
     """Return the folder that contains icons/ and the other resources."""
-    frozen = getattr(sys, "_MEIPASS", None)  # set by the bootloader of PyInstaller
-    if frozen is not None:
-        return Path(frozen) / "resources"
-    return _resources_of_package()
+    bundle_folder = getattr(sys, "_MEIPASS", None)  # set by the bootloader of PyInstaller
+    if bundle_folder is not None:
+        return Path(bundle_folder) / "resources"
+    return _find_resources()
 
 
 @cache
-def _resources_of_package() -> Path:
+def _find_resources() -> Path:
     package = Path(__file__).resolve().parents[1]
-    wheel = package / "_resources"  # force-included by the build; missing in an editable install
-    return wheel if wheel.is_dir() else package.parent / "resources"
+    packaged_folder = package / "_resources"  # force-included by the build; missing in an editable install
+    return packaged_folder if packaged_folder.is_dir() else package.parent / "resources"
 
 
 def package_channel() -> str:

@@ -30,18 +30,18 @@ def signal_socket(*numbers: signal.Signals) -> Iterator[socket.socket]:
     receiver, sender = socket.socketpair()
     with closing(receiver), closing(sender):
         sender.setblocking(False)
-        before = signal.set_wakeup_fd(sender.fileno())
-        handled = [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]
-        handlers = {number: signal.signal(number, _handled_by_socket) for number in handled}
+        previous_descriptor = signal.set_wakeup_fd(sender.fileno())
+        watched = [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]
+        handlers = {number: signal.signal(number, _do_nothing) for number in watched}
         try:
             yield receiver
         finally:
             for number, handler in handlers.items():
                 signal.signal(number, handler)
-            signal.set_wakeup_fd(before)
+            signal.set_wakeup_fd(previous_descriptor)
 
 
-def _handled_by_socket(_number: int, _frame: object) -> None:
+def _do_nothing(_number: int, _frame: object) -> None:
     """Do nothing: the socket receives the signal."""
 
 

@@ -45,7 +45,7 @@ MAX_BACKUPS = 999
 #: Seconds to wait for another window's write.
 _LOCK_TIMEOUT = 1.0
 #: The most stores whose values are remembered, besides the one in use.
-_MAX_STORES = 50
+_MAX_REMEMBERED_STORES = 50
 
 
 class ThemeMode(StrEnum):
@@ -61,14 +61,14 @@ def is_port(value: object) -> bool:
     return type(value) is int and 0 <= value <= LARGEST_PORT
 
 
-def _without_nul(path: str) -> str:
+def _refuse_nul(path: str) -> str:
     if "\0" in path:
         raise ValueError("a path has no U+0000")
     return path
 
 
 #: The path of a file, or the address of a store.
-_Path = Annotated[str, AfterValidator(_without_nul)]
+_Path = Annotated[str, AfterValidator(_refuse_nul)]
 
 
 class _KeptSettings(BaseModel):
@@ -78,7 +78,7 @@ class _KeptSettings(BaseModel):
 
     @field_validator("*", mode="wrap")
     @classmethod
-    def _keep_known(cls, value: object, validate: ValidatorFunctionWrapHandler, info: ValidationInfo) -> object:
+    def _replace_invalid(cls, value: object, validate: ValidatorFunctionWrapHandler, info: ValidationInfo) -> object:
         """Replace an invalid value by the one of the `Settings` in the validation context, if there are any."""
         try:
             return validate(value)
@@ -86,9 +86,9 @@ class _KeptSettings(BaseModel):
             if info.context is None or info.field_name is None:
                 raise
             known = info.context if cls is Settings else info.context.window
-            before = getattr(known, info.field_name)
-            _log.warning("The setting %s cannot be %.100r and stays %s", info.field_name, value, before)
-            return before
+            known_value = getattr(known, info.field_name)
+            _log.warning("The setting %s cannot be %.100r and stays %s", info.field_name, value, known_value)
+            return known_value
 
 
 class WindowSettings(_KeptSettings):
@@ -149,8 +149,8 @@ def of_store(settings: Settings, key: str) -> Mapping[str, object]:
 
 def with_store(settings: Settings, key: str, values: Mapping[str, object]) -> Settings:
     """Return the settings with some of the values for one store changed."""
-    others = {other: value for other, value in settings.layouts.items() if other != key}
-    recent = dict(list(others.items())[-_MAX_STORES:])
+    others = {other_key: value for other_key, value in settings.layouts.items() if other_key != key}
+    recent = dict(list(others.items())[-_MAX_REMEMBERED_STORES:])
     return settings.changed(layouts={**recent, key: {**of_store(settings, key), **values}})
 
 
@@ -179,7 +179,7 @@ def load(file: Path, on_damaged: Callable[[Path], object] | None = None) -> Sett
 
 
 def read(file: Path, known: Settings | None = None) -> Settings:
-    """Return the settings in a regular file. An invalid one is replaced by the one in `known`, or the default.
+    """Return the settings in a regular file. An invalid setting is replaced by that in `known`, or by its default.
 
     Raises OSError, and ValueError or RecursionError if the file is no JSON object.
     """
@@ -205,10 +205,10 @@ def update(file: Path, change: Callable[[Settings], Settings], known: Settings) 
     paths.create_folder(file.parent)
     with lock_file(file):
         try:
-            now = read(file, known)
+            current = read(file, known)
         except (FileNotFoundError, ValueError, RecursionError):
-            now = known
-        save(change(now), file)
+            current = known
+        save(change(current), file)
 
 
 def save(settings: Settings, file: Path) -> None:

@@ -29,7 +29,7 @@ _LISTS = ("unsaved", "notes")
 _FORMS = ("draft", "quick")
 STORED_NAMES = (*_LISTS, *_FORMS)
 #: Bytes that are written in advance, and overwritten if there is no space for the file: some hundred plants.
-_RESERVED = 64 * 1024
+_RESERVED_BYTES = 64 * 1024
 _DISK_FULL_ERRORS = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}
 
 
@@ -41,7 +41,7 @@ class UnsavedFile:
         self._file = None if folder is None else folder / FILE_NAME
         self._reserve = None if folder is None else folder / RESERVE_FILE_NAME
         self._values: dict[str, dict[str, list[Any]]] = {}
-        for key, name, value in filter(None, map(_parse_line, self._lines())):
+        for key, name, value in filter(None, map(_parse_line, self._read_lines())):
             known = self._values.setdefault(key, {})
             known[name] = [*known.get(name, []), value] if name in _LISTS else value
 
@@ -51,14 +51,14 @@ class UnsavedFile:
 
     def change(self, key: str, values: Mapping[str, Sequence[Any]]) -> None:
         """Change some of the kept values of one store. Raises OSError."""
-        now = self._values.setdefault(key, {})
-        now.update({name: [*value] for name, value in values.items()})
+        kept = self._values.setdefault(key, {})
+        kept.update({name: [*value] for name, value in values.items()})
         if self._file is not None:
             paths.create_folder(self._file.parent)
             with lock_file(self._file):
-                before = self._lines()
+                before = self._read_lines()
                 others = [line for line in before if not _is_of_store(line, key)]
-                after = [*others, *_lines_of(key, now)]
+                after = [*others, *_format_lines(key, kept)]
                 if after != before:
                     self._write("".join(f"{line}\n" for line in after))
 
@@ -66,14 +66,14 @@ class UnsavedFile:
         """Reserve the space that is used when the disk is full."""
         if self._file is not None and self._reserve is not None and not self._reserve.exists():
             with suppress(OSError), lock_file(self._file):
-                write_private(self._reserve, "\n" * _RESERVED)
+                write_private(self._reserve, "\n" * _RESERVED_BYTES)
 
-    def _lines(self) -> list[str]:
+    def _read_lines(self) -> list[str]:
         """Return the lines of the reserved file if it is in use, otherwise of the file, damaged ones included."""
         for file in (self._reserve, self._file):
             try:
-                is_there = file is not None and file.is_file()  # not a pipe
-                text = file.read_text("utf-8", "surrogateescape").strip("\n") if file and is_there else ""
+                is_regular = file is not None and file.is_file()  # not a pipe
+                text = file.read_text("utf-8", "surrogateescape").strip("\n") if file and is_regular else ""
             except OSError as error:
                 _log.warning("What is not saved cannot be read: %s", error)
             else:
@@ -101,10 +101,10 @@ class UnsavedFile:
     def _overwrite(reserve: Path, text: str) -> None:
         """Overwrite the reserved file in place with a text: that takes no space."""
         content = text.encode("utf-8", "surrogateescape")
-        if len(content) > _RESERVED:
+        if len(content) > _RESERVED_BYTES:
             raise OSError(errno.ENOSPC, "more is not saved than there is space for")
         with reserve.open("r+b", buffering=0) as stream:
-            stream.write(content.ljust(_RESERVED, b"\n"))
+            stream.write(content.ljust(_RESERVED_BYTES, b"\n"))
 
 
 def _is_of_store(line: str, key: str) -> bool:
@@ -112,7 +112,7 @@ def _is_of_store(line: str, key: str) -> bool:
     return parsed is not None and parsed[0] == key
 
 
-def _lines_of(key: str, values: Mapping[str, list[Any]]) -> Iterator[str]:
+def _format_lines(key: str, values: Mapping[str, list[Any]]) -> Iterator[str]:
     for name, value in values.items():
         if name in _LISTS:
             yield from (json.dumps({"store": key, name: item}) for item in value)

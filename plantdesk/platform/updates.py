@@ -27,8 +27,8 @@ _log = logging.getLogger(__name__)
 LATEST_RELEASE_URL = HOME_PAGE.replace("https://github.com/", "https://api.github.com/repos/") + "/releases/latest"
 #: Seconds between two checks.
 CHECK_INTERVAL = 24 * 60 * 60
-_TIMEOUT = 15
-_MAX_RESPONSE = 1024 * 1024
+_TIMEOUT_SECONDS = 15
+_MAX_RESPONSE_BYTES = 1024 * 1024
 
 
 class Release(NamedTuple):
@@ -58,9 +58,9 @@ def newer_release(address: str = LATEST_RELEASE_URL, current: str = __version__)
         if isinstance(error, HTTPError):
             error.close()  # an HTTPError is also the response
         return None
-    newer = _version_numbers(release.version) > _version_numbers(current)
+    is_newer = _parse_version(release.version) > _parse_version(current)
     _log.info("The newest version is %s", release.version)
-    return release if newer else None
+    return release if is_newer else None
 
 
 def _fetch(address: str) -> Release:
@@ -68,16 +68,18 @@ def _fetch(address: str) -> Release:
 
     headers = {"User-Agent": f"PlantDesk/{__version__}", "Accept": "application/json"}
     request = urllib.request.Request(address, headers=headers)  # noqa: S310 - a constant address
-    opener = urllib.request.build_opener(urllib.request.HTTPSHandler(context=_ssl_context()), _https_redirects())
-    with opener.open(request, timeout=_TIMEOUT) as answer:
-        tag = str(json.loads(answer.read(_MAX_RESPONSE))["tag_name"])
+    opener = urllib.request.build_opener(
+        urllib.request.HTTPSHandler(context=_create_ssl_context()), _create_redirect_handler()
+    )
+    with opener.open(request, timeout=_TIMEOUT_SECONDS) as response:
+        tag = str(json.loads(response.read(_MAX_RESPONSE_BYTES))["tag_name"])
     version = tag.removeprefix("v")
-    _version_numbers(version)
+    _parse_version(version)
     # A click opens the page, so its address is built from the validated version.
     return Release(version, f"{HOME_PAGE}/releases/tag/{tag}")
 
 
-def _https_redirects() -> HTTPRedirectHandler:
+def _create_redirect_handler() -> HTTPRedirectHandler:
     """Return a handler that refuses redirects to other schemes than HTTPS."""
     from urllib.error import URLError
     from urllib.request import HTTPRedirectHandler
@@ -92,7 +94,7 @@ def _https_redirects() -> HTTPRedirectHandler:
     return HttpsRedirects()
 
 
-def _version_numbers(version: str) -> tuple[int, ...]:
+def _parse_version(version: str) -> tuple[int, ...]:
     """Return the numbers of a version without trailing zeros. Raises ValueError."""
     if re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9}){0,3}", version) is None:
         raise ValueError(f"“{version[:40]}” is not a version")
@@ -102,7 +104,7 @@ def _version_numbers(version: str) -> tuple[int, ...]:
     return tuple(numbers)
 
 
-def _ssl_context() -> ssl.SSLContext:
+def _create_ssl_context() -> ssl.SSLContext:
     import ssl
 
     context = ssl.create_default_context()

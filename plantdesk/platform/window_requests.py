@@ -19,7 +19,7 @@ MAX_REQUEST = 1 << 16
 #: Seconds to wait for the answer of an open window.
 _TIMEOUT = 5.0
 #: Bytes of the longest folder for a Unix socket: sun_path has 108 bytes with its NUL on Linux, 104 elsewhere.
-_MAX_FOLDER = 103 - len("/w-01234567")
+_MAX_FOLDER_BYTES = 103 - len("/w-01234567")
 
 
 class InvalidRequestError(ValueError):
@@ -76,7 +76,7 @@ def socket_name(key: str, folder: Path | None, platform: str = sys.platform) -> 
     if platform == "win32":
         return f"plantdesk-{key}"
     folders = [Path(name) for name in (folder, os.environ.get("XDG_RUNTIME_DIR")) if name]
-    usable = [path for path in folders if len(os.fsencode(path)) <= _MAX_FOLDER and _is_private_folder(path)]
+    usable = [path for path in folders if len(os.fsencode(path)) <= _MAX_FOLDER_BYTES and _is_private_folder(path)]
     return str((usable or folders or [Path()])[0] / f"w-{key}")
 
 

@@ -24,10 +24,10 @@ def hold_running_mutex(name: str = MUTEX_NAME) -> int | None:
 
         if paths.package_channel() != "nsis":
             return None
-        create = ctypes.windll.kernel32.CreateMutexW
-        create.restype = ctypes.c_void_p
-        create.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_wchar_p]
-        handle = create(None, 0, name)  # fails only when out of memory; PlantDesk runs without it then
+        create_mutex = ctypes.windll.kernel32.CreateMutexW
+        create_mutex.restype = ctypes.c_void_p
+        create_mutex.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_wchar_p]
+        handle = create_mutex(None, 0, name)  # fails only when out of memory; PlantDesk runs without it then
     return handle
 
 
@@ -86,7 +86,7 @@ if sys.platform == "win32":
             )
 
     def _is_same_folder(first: str, other: str) -> bool:
-        return _normalized(first) == _normalized(other)
+        return _normalize(first) == _normalize(other)
 
-    def _normalized(folder: str) -> str:
+    def _normalize(folder: str) -> str:
         return os.path.normcase(os.path.expandvars(folder.strip().strip('"'))).rstrip("\\")

@@ -12,10 +12,10 @@ from plantdesk.domain.texts import LISTED, Text, joined, shortened
 from plantdesk.transfer.name_parts import (
     find_cultivar_column,
     find_name_columns,
-    header_key,
     is_whole_name,
-    joined_names,
-    normalized_header,
+    join_names,
+    make_header_key,
+    normalize_header,
     repeats_genus,
 )
 
@@ -65,7 +65,7 @@ HEADERS = {
 PARTS_OF_NAMES = (
     "cultivar|cultivar name|variety|variedad|variete|genus|gattung|art|genre|genero|kultivar|varietat|hybrid|hybride"
 )
-#: Headers of names; alone in a row above other headers, each is a title.
+#: Headers of the name that are a title where they stand alone in a row above the headers.
 TITLES = frozenset(("plants", "pflanzen", "plantes", "plantas", "piante", "planten", "rosliny", "vaxter", "kasvit"))
 
 #: The fields that an import reads.
@@ -75,12 +75,12 @@ _FIELDS_BY_HEADER = {
 }
 _FIELDS_BY_WEAK_HEADER = {header.replace(" ", ""): "name" for header in PARTS_OF_NAMES.split("|")}
 #: The most characters of a text in a column that is guessed to be the tag.
-_MAX_GUESSED_TAG = 30
-_MAX_NAMED = 10
+_MAX_GUESSED_TAG_LENGTH = 30
+_MAX_NAMED_COLUMNS = 10
 #: The most columns of a table, as many as Excel has.
 MAX_COLUMNS = 16_384
 #: A whole number. One with separators is refused later: they may separate thousands or decimals.
-_WHOLE = re.compile(r"[+-]?(?:[0-9]{1,3}(?:[.,'’\s][0-9]{3})+|[0-9]+(?:\.0{1,2})?)")
+_WHOLE_NUMBER = re.compile(r"[+-]?(?:[0-9]{1,3}(?:[.,'’\s][0-9]{3})+|[0-9]+(?:\.0{1,2})?)")
 
 #: The number of rows from which header and columns are guessed.
 SAMPLE_ROWS = 100
@@ -131,18 +131,18 @@ class Layout(NamedTuple):
     def columns(self) -> dict[str, Sequence[int]]:
         """The positions of each field's columns."""
         names = {"name": self.name_parts} if self.name_parts else {}
-        return {field: [at] for field, at in self.fields.items()} | names
+        return {field: [position] for field, position in self.fields.items()} | names
 
     def row_names(self, rows: Iterable[Sequence[str | None]]) -> Iterator[str | None]:
         """Yield the name of each row, joined from its columns, or None."""
-        at = self.fields.get("name")
+        position = self.fields.get("name")
         if self.name_parts:
-            return joined_names(rows, self.names, self.name_parts)
-        return (None if at is None or at >= len(row) else row[at] for row in rows)
+            return join_names(rows, self.names, self.name_parts)
+        return (None if position is None or position >= len(row) else row[position] for row in rows)
 
     def without_id(self) -> Layout:
         """Return the layout without the field of the ID."""
-        return self._replace(fields={field: at for field, at in self.fields.items() if field != "id"})
+        return self._replace(fields={field: position for field, position in self.fields.items() if field != "id"})
 
 
 class NoColumnError(PlantDeskError):
@@ -151,7 +151,7 @@ class NoColumnError(PlantDeskError):
     text = Text("There is no column for the name. The columns are {columns}.")
 
     def __init__(self, columns: Sequence[str], requested: str | None = None) -> None:
-        named = (Text("“{name}”", name=shortened(name, 30)) for name in columns[:_MAX_NAMED])
+        named = (Text("“{name}”", name=shortened(name, 30)) for name in columns[:_MAX_NAMED_COLUMNS])
         listed = joined(named, LISTED)
         if requested is None:
             super().__init__(columns=listed)
@@ -160,9 +160,9 @@ class NoColumnError(PlantDeskError):
             super().__init__(text, columns=listed)
 
 
-def field_of_header(header: str) -> str | None:
+def find_field(header: str) -> str | None:
     """Return the field that a header means, in any known language, or None."""
-    key = header_key(header)
+    key = make_header_key(header)
     return _FIELDS_BY_HEADER.get(key) or _FIELDS_BY_WEAK_HEADER.get(key)
 
 
@@ -174,23 +174,23 @@ def map_columns(
     With `only_chosen` only the requested ones. Raises NoColumnError for a missing column, and PlantDeskError for
     several columns of a field other than the name.
     """
-    positions = {field: _positions_of(column, columns) for field, column in requested.items()}
-    for field, several in positions.items():
-        if len(several) > 1 and field != "name":
+    positions = {field: _find_positions(column, columns) for field, column in requested.items()}
+    for field, field_positions in positions.items():
+        if len(field_positions) > 1 and field != "name":
             text = Text("Only the name can be put together from several columns, not “{field}”.")
             raise PlantDeskError(text, field=field)
-    first_positions = {field: at[0] for field, at in positions.items()}
+    first_positions = {field: field_positions[0] for field, field_positions in positions.items()}
     taken = set(itertools.chain.from_iterable(positions.values()))
-    headers = [*map(header_key, columns)]
-    own = {field: field for field in IMPORTED_FIELDS}
+    headers = [*map(make_header_key, columns)]
+    own_names = {field: field for field in IMPORTED_FIELDS}
     for fields in (
-        () if only_chosen else (own, _FIELDS_BY_HEADER, _FIELDS_BY_WEAK_HEADER)
+        () if only_chosen else (own_names, _FIELDS_BY_HEADER, _FIELDS_BY_WEAK_HEADER)
     ):  # the more certain ones first
-        for at, header in enumerate(headers):
-            meant = fields.get(header)
-            if meant is not None and meant not in first_positions and at not in taken:
-                first_positions[meant] = at
-                taken.add(at)
+        for position, header in enumerate(headers):
+            known_field = fields.get(header)
+            if known_field is not None and known_field not in first_positions and position not in taken:
+                first_positions[known_field] = position
+                taken.add(position)
     return first_positions
 
 
@@ -200,32 +200,34 @@ def find_layout(rows: Sequence[Sequence[str | None]], columns: Columns, names: S
     A column of codes under a header for the ID is left out, unless it was chosen. Raises PlantDeskError.
     """
     if names is None:
-        titles = 0 if columns.has_header is False else count_title_rows(rows)
-        layout = _layout_below(titles, rows[titles:], columns)
+        title_count = 0 if columns.has_header is False else count_title_rows(rows)
+        layout = _find_layout_below(title_count, rows[title_count:], columns)
         rows = rows[layout.first_row :]
     else:
         chosen = {field: column for field, column in columns.chosen.items() if names and _is_present(column, names)}
         columns = columns._replace(chosen=chosen)
         layout = Layout(names, has_header=True, fields=map_columns(names, chosen, only_chosen=columns.only_chosen))
     layout = _with_name_parts(layout, rows[:SAMPLE_ROWS], columns)
-    at = None if "id" in columns.chosen else layout.fields.get("id")
-    code = None if at is None else _first_code(row[at] or "" for row in rows[:SAMPLE_ROWS] if at < len(row))
-    if at is None or code is None:
+    id_position = None if "id" in columns.chosen else layout.fields.get("id")
+    if id_position is None:
         return layout
-    return layout.without_id()._replace(codes=Codes(layout.names[at], at, code))
+    code = _find_code(row[id_position] or "" for row in rows[:SAMPLE_ROWS] if id_position < len(row))
+    if code is None:
+        return layout
+    return layout.without_id()._replace(codes=Codes(layout.names[id_position], id_position, code))
 
 
-def _first_code(cells: Iterable[str]) -> str | None:
+def _find_code(cells: Iterable[str]) -> str | None:
     """Return the first text that is not a whole number, if most texts are not."""
     texts = [cell.strip() for cell in cells if cell and not cell.isspace()]
-    codes = [text for text in texts if not _WHOLE.fullmatch(text)]
+    codes = [text for text in texts if not _WHOLE_NUMBER.fullmatch(text)]
     return codes[0] if 2 * len(codes) > len(texts) else None
 
 
 def _with_name_parts(layout: Layout, rows: Sequence[Sequence[str | None]], columns: Columns) -> Layout:
     """Return a layout with several columns of the name if these were chosen, or if no column has the whole name."""
     if "name" in columns.chosen:
-        parts = _positions_of(columns.chosen["name"], layout.names)
+        parts = _find_positions(columns.chosen["name"], layout.names)
     else:
         parts = () if columns.only_chosen else find_name_parts(layout, rows)
     if not parts:
@@ -234,102 +236,108 @@ def _with_name_parts(layout: Layout, rows: Sequence[Sequence[str | None]], colum
 
 
 def find_name_parts(layout: Layout, rows: Sequence[Sequence[str | None]]) -> tuple[int, ...]:
-    """Return the columns of the parts of the name, or of the whole name and perhaps the cultivar; none if unknown.
+    """Return the positions of the columns that make the name: its parts, or the whole name and perhaps the cultivar.
 
-    Parts are preferred where the species repeats the genus, since a whole scientific name may have authors.
+    Empty if no column is known. Parts are preferred to a column of whole names where the species repeats the genus,
+    since such a whole name may have authors.
     """
     names = layout.names
-    name = layout.fields.get("name")
-    parts = find_name_columns(names, [at for field, at in layout.fields.items() if field != "name"])
-    if not parts or (name is not None and is_whole_name(names[name])):
-        return _with_cultivar(layout, name)
-    whole = [at for at, name in enumerate(names) if field_of_header(name) == "name" and is_whole_name(name)]
+    name_position = layout.fields.get("name")
+    parts = find_name_columns(names, [position for field, position in layout.fields.items() if field != "name"])
+    if not parts or (name_position is not None and is_whole_name(names[name_position])):
+        return _with_cultivar(layout, name_position)
+    whole = [position for position, name in enumerate(names) if find_field(name) == "name" and is_whole_name(name)]
     return _with_cultivar(layout, whole[0]) if whole and not repeats_genus(rows, parts) else parts
 
 
-def _with_cultivar(layout: Layout, name: int | None) -> tuple[int, ...]:
-    """Return the columns of the whole name and, if there is one, of the cultivar."""
-    if name is None:
+def _with_cultivar(layout: Layout, name_position: int | None) -> tuple[int, ...]:
+    """Return the positions of the whole name and, if there is one, of the cultivar."""
+    if name_position is None:
         return ()
-    cultivar = find_cultivar_column(layout.names, {name, *layout.fields.values()})
-    return (name,) if cultivar is None else (name, cultivar)
+    cultivar = find_cultivar_column(layout.names, {name_position, *layout.fields.values()})
+    return (name_position,) if cultivar is None else (name_position, cultivar)
 
 
-def _layout_below(titles: int, rows: Sequence[Sequence[str | None]], columns: Columns) -> Layout:
-    """Return the layout of rows that follow `titles` rows above the header."""
-    first = rows[0]
-    others = rows[1:SAMPLE_ROWS]
-    if len(first) > MAX_COLUMNS:
+def _find_layout_below(title_count: int, rows: Sequence[Sequence[str | None]], columns: Columns) -> Layout:
+    """Return the layout of rows that follow `title_count` rows above the header."""
+    first_row = rows[0]
+    later_rows = rows[1:SAMPLE_ROWS]
+    if len(first_row) > MAX_COLUMNS:
         text = Text("The table has {count:,} columns, and PlantDesk reads {most:,} at most.")
-        raise PlantDeskError(text, count=len(first), most=MAX_COLUMNS)
-    has_header = is_header(first, others) if columns.has_header is None else columns.has_header
+        raise PlantDeskError(text, count=len(first_row), most=MAX_COLUMNS)
+    has_header = is_header(first_row, later_rows) if columns.has_header is None else columns.has_header
     width = min(max(map(len, rows[:SAMPLE_ROWS])), MAX_COLUMNS)
-    names = [cell or "" for cell in first] if has_header else [*map(str, range(1, width + 1))]
+    names = [cell or "" for cell in first_row] if has_header else [*map(str, range(1, width + 1))]
     if columns.has_header or columns.chosen:
         fields = map_columns(names, columns.chosen, only_chosen=columns.only_chosen or not has_header)
     else:
-        fields = guess_columns(names, others if has_header else rows[:SAMPLE_ROWS])
-    return Layout(names, has_header, fields, titles)
+        fields = guess_columns(names, later_rows if has_header else rows[:SAMPLE_ROWS])
+    return Layout(names, has_header, fields, title_count)
 
 
 def count_title_rows(rows: Iterable[Sequence[str | None]]) -> int:
     """Return how many rows with at most one text are above a header of several known fields."""
-    for at, row in enumerate(itertools.islice(rows, _MAX_TITLE_ROWS + 1)):
+    for position, row in enumerate(itertools.islice(rows, _MAX_TITLE_ROWS + 1)):
         cells = [cell for cell in row if cell and not cell.isspace()]
-        fields = set(map(field_of_header, cells)) - {None}
+        fields = set(map(find_field, cells)) - {None}
         if ("name" in fields and len(fields) > 1) or find_name_columns(cells):
-            return at
-        if len(cells) > 1 or (fields and normalized_header(cells[0]) not in TITLES):
+            return position
+        if len(cells) > 1 or (fields and normalize_header(cells[0]) not in TITLES):
             break
     return 0
 
 
 def guess_columns(columns: Sequence[str], rows: Sequence[Sequence[str | None]]) -> dict[str, int]:
     """Return the position of each field's column by the headers, or by the contents if no header is known."""
-    texts = {at: [text for row in rows if at < len(row) and (text := row[at])] for at in range(len(columns))}
-    filled = {at: found for at, found in texts.items() if found}
+    texts = {
+        position: [text for row in rows if position < len(row) and (text := row[position])]
+        for position in range(len(columns))
+    }
+    filled = {position: cells for position, cells in texts.items() if cells}
     return map_columns(columns, {}) or _guess_by_contents(filled, is_list=len(columns) == 1)
 
 
 def _guess_by_contents(filled: Mapping[int, list[str]], *, is_list: bool) -> dict[str, int]:
     """Guess columns by their texts: IDs are whole numbers and unique, most names differ, tags are short."""
-    numbers = [at for at, texts in filled.items() if all(map(is_id, texts))]
-    words = [at for at, texts in filled.items() if not all(map(_is_number, texts))]
+    numbers = [position for position, texts in filled.items() if all(map(is_id, texts))]
+    words = [position for position, texts in filled.items() if not all(map(_is_number, texts))]
     positions: dict[str, int] = {}
-    unique = [at for at in numbers if len(set(filled[at])) == len(filled[at])]
+    unique = [position for position in numbers if len(set(filled[position])) == len(filled[position])]
     if unique and words:
         positions["id"] = unique[0]
     if names := words or (numbers if is_list else []):
-        differing = [at for at in names if 2 * len(set(filled[at])) > len(filled[at])]
+        differing = [position for position in names if 2 * len(set(filled[position])) > len(filled[position])]
         positions["name"] = next(iter(differing), names[0])
-    others = {at: max(map(len, filled[at])) for at in words if at != positions.get("name")}
+    others = {position: max(map(len, filled[position])) for position in words if position != positions.get("name")}
     return positions | _guess_tag_and_note(others)
 
 
 def _guess_tag_and_note(lengths: Mapping[int, int]) -> dict[str, int]:
     """Guess that the tag is the first column of short texts, and the note the other with the longest text."""
-    tag = next((at for at, length in lengths.items() if length <= _MAX_GUESSED_TAG), None)
-    note = max((at for at in lengths if at != tag), key=lengths.__getitem__, default=None)
-    return {field: at for field, at in (("tag", tag), ("note", note)) if at is not None}
+    tag = next((position for position, length in lengths.items() if length <= _MAX_GUESSED_TAG_LENGTH), None)
+    note = max((position for position in lengths if position != tag), key=lengths.__getitem__, default=None)
+    return {field: position for field, position in (("tag", tag), ("note", note)) if position is not None}
 
 
 def may_repeat_as_header(header: Sequence[str | None]) -> bool:
-    """Return whether a later row that equals this header repeats it, and is no plant: it has several fields."""
-    return sum(1 for cell in header if field_of_header(cell or "") is not None) > 1
+    """Return whether later rows that equal this header repeat it and are no plants: if it names several fields."""
+    return sum(1 for cell in header if find_field(cell or "") is not None) > 1
 
 
-def is_header(first: Sequence[str | None], rows: Sequence[Sequence[str | None]]) -> bool:
+def is_header(first_row: Sequence[str | None], rows: Sequence[Sequence[str | None]]) -> bool:
     """Return whether the first row names the columns: it has a known header, or a text above numbers.
 
-    A known header that is also in the rows below, such as bed, is a tag of plants, unless the whole row repeats.
+    A known header that its column has again below, such as “bed”, is a tag of plants, unless the whole row repeats.
     """
-    rows = [row for row in rows if [*row] != [*first]] if may_repeat_as_header(first) else rows
-    below = [[row[at] for row in rows if at < len(row) and row[at]] for at in range(len(first))]
-    return any(map(_is_heading, first, below))
+    rows = [row for row in rows if [*row] != [*first_row]] if may_repeat_as_header(first_row) else rows
+    below = [
+        [row[position] for row in rows if position < len(row) and row[position]] for position in range(len(first_row))
+    ]
+    return any(map(_is_heading, first_row, below))
 
 
 def _is_heading(cell: str | None, texts: Sequence[str | None]) -> bool:
-    if field_of_header(cell or "") and cell not in texts:
+    if find_field(cell or "") and cell not in texts:
         return True
     return bool(cell and texts) and not _is_number(cell) and all(map(_is_number, texts))
 
@@ -353,22 +361,22 @@ def _is_number(text: str | None) -> bool:
 def _is_present(column: Column, columns: Iterable[str]) -> bool:
     """Return whether all requested columns are among these."""
     try:
-        return bool(_positions_of(column, [*columns]))
+        return bool(_find_positions(column, [*columns]))
     except NoColumnError:
         return False
 
 
-def _positions_of(column: Column, columns: Sequence[str]) -> tuple[int, ...]:
+def _find_positions(column: Column, columns: Sequence[str]) -> tuple[int, ...]:
     """Return the positions of the requested columns. Raises NoColumnError."""
     if isinstance(column, int):
         return (column,)
     if isinstance(column, tuple):
-        return tuple(dict.fromkeys(_positions_of(name, columns)[0] for name in column))
-    names = [normalized_header(name) for name in columns]
+        return tuple(dict.fromkeys(_find_positions(name, columns)[0] for name in column))
+    names = [normalize_header(name) for name in columns]
     if column in columns:
         return (columns.index(column),)
-    if normalized_header(column) in names:
-        return (names.index(normalized_header(column)),)
+    if normalize_header(column) in names:
+        return (names.index(normalize_header(column)),)
     if "+" in column:
-        return _positions_of(tuple(column.split("+")), columns)
+        return _find_positions(tuple(column.split("+")), columns)
     raise NoColumnError(columns, column)

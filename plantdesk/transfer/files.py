@@ -38,7 +38,7 @@ class InputFile(NamedTuple):
         return self.path.stat().st_size if self.path.is_file() else 0
 
     @contextmanager
-    def opened(self) -> Iterator[BinaryIO]:
+    def open(self) -> Iterator[BinaryIO]:
         """Open the file. Raises FileError, also if the file has changed at the end of the block, and OSError."""
         if self.path is None:
             yield io.BytesIO(self.text.encode("utf-8", "replace"))
@@ -53,22 +53,22 @@ class InputFile(NamedTuple):
                 before = os.fstat(stream.fileno())
                 yield stream
                 after = os.fstat(stream.fileno())
-            is_same = (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns)
-            if not is_same and self.path.is_file():
+            is_unchanged = (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns)
+            if not is_unchanged and self.path.is_file():
                 raise FileError(self.name, Text("It changed while it was read."))
 
     def fraction_reporter(self, report: Callable[[float], None] | None) -> Callable[[int], None]:
         """Return a function that takes the bytes of each read, and reports the fraction read if the size is known."""
-        read = 0
+        bytes_read = 0
         size = self.size
 
-        def add(count: int) -> None:
-            nonlocal read
-            read += count
+        def report_read(count: int) -> None:
+            nonlocal bytes_read
+            bytes_read += count
             if report is not None and size:
-                report(min(read / size, 1.0))
+                report(min(bytes_read / size, 1.0))
 
-        return add
+        return report_read
 
 
 def input_file(path: Path) -> InputFile:

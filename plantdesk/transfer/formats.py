@@ -69,7 +69,7 @@ class UnknownFormatError(PlantDeskError):
         super().__init__(name=name, advice=_ADVICE.get(PurePath(name).suffix.lower(), choice))
 
 
-def format_of(file: Path, requested: Format | None, possible: Collection[Format] = tuple(Format)) -> Format:
+def find_format(file: Path, requested: Format | None, possible: Collection[Format] = tuple(Format)) -> Format:
     """Return the format `requested`, or the one of the suffix of `file`. Raises UnknownFormatError."""
     file_format = requested or SUFFIXES.get(file.suffix.lower())
     if file_format is None or file_format not in possible:

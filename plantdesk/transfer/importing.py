@@ -31,7 +31,7 @@ ReportReading = Callable[[int, int, int], None]
 
 #: The most refused rows that a preview lists.
 MAX_LISTED = 20
-_COLUMNS = ("file", "line", "reason", *IMPORTED_FIELDS, "text")
+_REJECTS_HEADER = ("file", "line", "reason", *IMPORTED_FIELDS, "text")
 
 
 class ImportOptions(NamedTuple):
@@ -94,7 +94,7 @@ class FileImport:
     def __init__(
         self, store: PlantStore, options: ImportOptions, progress: ReportReading, *, listed: int = MAX_LISTED
     ) -> None:
-        """Begin; previews have the first `listed` invalid rows, and as many conflicting ones.
+        """Prepare an import. A preview lists the first `listed` invalid rows, and as many conflicting ones.
 
         Raises InvalidPlantError for the tag, and StoreError.
         """
@@ -105,15 +105,15 @@ class FileImport:
         self._max_listed = listed
         #: How the files were read.
         self.readers: list[RowReader] = []
-        self._rows = 0
-        self._bytes = 0
-        self._size = 0
-        self._invalid = 0
+        self._row_count = 0
+        self._bytes_read = 0
+        self._total_bytes = 0
+        self._invalid_count = 0
         self._first_invalid: list[Refused] = []
         with ExitStack() as stack:
             self._import = store.new_import()
             stack.callback(self._import.close)
-            self._refused = stack.enter_context(tempfile.TemporaryFile("w+", encoding="utf-8"))
+            self._refused_file = stack.enter_context(tempfile.TemporaryFile("w+", encoding="utf-8"))
             self._stack = stack.pop_all()
 
     def __enter__(self) -> Self:
@@ -128,12 +128,12 @@ class FileImport:
 
     def read(self, sources: Sequence[InputFile]) -> None:
         """Read the files. Raises FileError, NoColumnError, StoreError, InterruptedError, OSError."""
-        self._size = sum(source.size for source in sources)
+        self._total_bytes = sum(source.size for source in sources)
         for number, source in enumerate(sources, 1):
-            with open_input(source, self._options.reading, self._report) as file:
+            with open_input(source, self._options.reading, self._report_progress) as file:
                 reader = RowReader(file, number, self._options.reading.columns, self._refuse)
                 for plants in reader.plants():
-                    self._add(plants)
+                    self._add_rows(plants)
                 self.readers.append(reader)
 
     def compare(self, on_conflict: OnConflict) -> Preview:
@@ -141,22 +141,22 @@ class FileImport:
         self._on_conflict = on_conflict
         tags = set() if self._options.tag is None else {"tag"}
         fields = [reader.fields | tags for reader in self.readers]
-        if on_conflict is OnConflict.REPLACE and any(each != fields[0] for each in fields):
+        if on_conflict is OnConflict.REPLACE and any(reader_fields != fields[0] for reader_fields in fields):
             raise PlantDeskError(Text("The files have different columns. To replace plants, import them one by one."))
         counts = self._import.compare(on_conflict, set().union(*fields))
-        clashing = list(itertools.islice(self._conflicts(), self._max_listed))
+        clashing = list(itertools.islice(self._read_conflicts(), self._max_listed))
         blank = sum(reader.blank for reader in self.readers)
-        return Preview(counts, self._invalid, blank, list(self._first_invalid), clashing, list(self.readers))
+        return Preview(counts, self._invalid_count, blank, list(self._first_invalid), clashing, list(self.readers))
 
     def apply(self, *, skip_invalid: bool, progress: Callable[[int, int], None] | None = None) -> Applied:
         """Add the compared plants as one change; `progress` gets rows so far and all rows, on another thread.
 
         Raises InvalidRowsError, ImportConflictError, StoreError, InterruptedError.
         """
-        if self._invalid and not skip_invalid:
-            read = (reader for reader in self.readers if reader.columns or reader.ignored)
-            lacks_names = any("name" not in reader.columns for reader in read)
-            raise (NamesMissingError if lacks_names else InvalidRowsError)(self._invalid)
+        if self._invalid_count and not skip_invalid:
+            read_files = (reader for reader in self.readers if reader.columns or reader.ignored)
+            lacks_names = any("name" not in reader.columns for reader in read_files)
+            raise (NamesMissingError if lacks_names else InvalidRowsError)(self._invalid_count)
         first, *others = self.readers
         return self._import.apply(first.file.name + (f" +{len(others)}" if others else ""), progress)
 
@@ -168,36 +168,37 @@ class FileImport:
         with open_target(file) as stream:
             text = io.TextIOWrapper(stream, "utf-8", "backslashreplace", newline="")
             writer = csv.writer(text)
-            writer.writerow(_COLUMNS)
+            writer.writerow(_REJECTS_HEADER)
             is_left_out = self._on_conflict in {OnConflict.REFUSE, OnConflict.SKIP}
-            conflicts = self._conflicts() if is_left_out else iter(())
-            for row in heapq.merge(self._invalid_rows(), conflicts, key=itemgetter(0, 1)):  # in the order of the files
+            conflicts = self._read_conflicts() if is_left_out else iter(())
+            # Both are in the order of the files and their lines.
+            for row in heapq.merge(self._read_invalid_rows(), conflicts, key=itemgetter(0, 1)):
                 texts = [row.values.get(field, "") for field in IMPORTED_FIELDS]
-                writer.writerow([self.name_of(row), row.line, row.reason, *texts, row.text])
+                writer.writerow([self.find_file_name(row), row.line, row.reason, *texts, row.text])
             text.detach()  # flushes it
 
-    def name_of(self, row: Refused) -> str:
+    def find_file_name(self, row: Refused) -> str:
         """Return the name of the file that has a row."""
         return self.readers[row.file - 1].file.name
 
-    def _add(self, rows: Sequence[ImportRow]) -> None:
+    def _add_rows(self, rows: Sequence[ImportRow]) -> None:
         tag = self._options.tag
         if tag is not None:
             rows = [row._replace(tag=tag) if row.tag is None else row for row in rows]
         self._import.add(rows)
-        self._rows += len(rows)
+        self._row_count += len(rows)
 
-    def _report(self, size: int) -> None:
-        self._bytes += size
-        self._progress(self._rows, self._bytes, self._size)
+    def _report_progress(self, size: int) -> None:
+        self._bytes_read += size
+        self._progress(self._row_count, self._bytes_read, self._total_bytes)
 
     def _refuse(self, row: Refused) -> None:
-        self._invalid += 1
-        if self._invalid <= self._max_listed:
+        self._invalid_count += 1
+        if self._invalid_count <= self._max_listed:
             self._first_invalid.append(row._replace(text=""))
-        self._refused.write(json.dumps(row, default=str) + "\n")
+        self._refused_file.write(json.dumps(row, default=str) + "\n")
 
-    def _conflicts(self) -> Iterator[Refused]:
+    def _read_conflicts(self) -> Iterator[Refused]:
         for row, owner_name, owner_row in self._import.conflicts():
             if owner_row is None:
                 reason = Text("ID {id} belongs to “{name}”.")
@@ -211,9 +212,9 @@ class FileImport:
             texts = {"id": str(row.id), "name": row.name, "tag": row.tag or "", "note": row.note or ""}
             yield Refused(row.file, row.line, reason.filled(id=str(row.id), name=shortened(owner_name, 40)), texts)
 
-    def _invalid_rows(self) -> Iterator[Refused]:
-        self._refused.seek(0)
-        for line in self._refused:
+    def _read_invalid_rows(self) -> Iterator[Refused]:
+        self._refused_file.seek(0)
+        for line in self._refused_file:
             file, number, reason, *rest = json.loads(line)
             yield Refused(file, number, Text("{reason}", reason=reason), *rest)
-        self._refused.seek(0, os.SEEK_END)
+        self._refused_file.seek(0, os.SEEK_END)

@@ -16,14 +16,14 @@ from plantdesk.store import plants_of_file
 from plantdesk.transfer.columns import SAMPLE_ROWS, Columns, Layout
 from plantdesk.transfer.delimited import ONE_COLUMN, DelimitedTable, Dialect
 from plantdesk.transfer.files import InputFile
-from plantdesk.transfer.formats import Format, format_of
-from plantdesk.transfer.json_items import FileSyntaxError, Item, array_items, item_of_line
-from plantdesk.transfer.name_parts import joined_names
+from plantdesk.transfer.formats import Format, find_format
+from plantdesk.transfer.json_items import FileSyntaxError, Item, parse_array, parse_item
+from plantdesk.transfer.name_parts import join_names
 from plantdesk.transfer.tables import ObjectTable, StorePlants, Table
 from plantdesk.transfer.text import MAX_PLANT_CHARACTERS, FileError, TextFile
 
 #: The most characters of a cell.
-_MAX_CELL = 200
+_MAX_CELL_LENGTH = 200
 #: A bullet or number of a pasted list, as in word processors and web pages.
 _LIST_MARK = re.compile(r"\s*(?:[•◦▪‣·*–-]|[0-9]{1,3}[.)])\s+(?=\S)")
 
@@ -85,13 +85,13 @@ def open_input(
     if source.path is not None and source.path.is_dir():
         raise FileError(source.name, Text("It is a folder. Name the files in it instead."))
     file_format = (
-        (reading.file_format or Format.CSV) if source.path is None else format_of(source.path, reading.file_format)
+        (reading.file_format or Format.CSV) if source.path is None else find_format(source.path, reading.file_format)
     )
     with ExitStack() as stack:
         if file_format is Format.STORE and source.path is not None:
             yield OpenInput(source.name, file_format, StorePlants(stack.enter_context(plants_of_file(source.path))))
             return
-        stream: IO[bytes] = stack.enter_context(source.opened())
+        stream: IO[bytes] = stack.enter_context(source.open())
         if file_format is Format.XLSX:
             from plantdesk.transfer.workbooks import WorkbookTable
 
@@ -112,26 +112,26 @@ def open_text(file_format: Format, text: TextFile, reading: ReadOptions) -> Open
     table: Table
     match file_format:
         case Format.JSON:
-            table = ObjectTable(_array_items(text), is_array=True)
+            table = ObjectTable(_read_array_items(text), is_array=True)
         case Format.JSON_LINES:
-            table = ObjectTable(_json_lines(text), is_array=False)
+            table = ObjectTable(_read_json_lines(text), is_array=False)
         case _:
             delimiter = reading.delimiter or ("\t" if file_format is Format.TSV else None)
             table = DelimitedTable(text, delimiter, reading.quote, is_list=reading.is_list)
     return OpenInput(text.name, file_format, table, text)
 
 
-def _json_lines(text: TextFile) -> Iterator[Item]:
+def _read_json_lines(text: TextFile) -> Iterator[Item]:
     for number, line in text.lines():
         if not line.isspace():
-            yield item_of_line(line.rstrip("\r\n"), number)
+            yield parse_item(line.rstrip("\r\n"), number)
 
 
-def _array_items(text: TextFile) -> Iterator[Item]:
+def _read_array_items(text: TextFile) -> Iterator[Item]:
     try:
-        yield from array_items(text.pieces(), MAX_PLANT_CHARACTERS)
+        yield from parse_array(text.pieces(), MAX_PLANT_CHARACTERS)
     except FileSyntaxError as error:
-        raise text.error(error.reason, error.line) from None
+        raise text.make_error(error.reason, error.line) from None
 
 
 class Sample(NamedTuple):
@@ -145,15 +145,18 @@ class Sample(NamedTuple):
     has_choice_of_header: bool
 
     def columns(self, fields: Mapping[str, Sequence[int]], *, by_name: bool) -> Columns:
-        """Return the columns of an import by the positions of fields; `by_name` is for several files."""
+        """Return the columns of an import by the positions of fields, with `by_name` as names, for several files."""
         is_unique = len(set(self.layout.names)) == len(self.layout.names)
         by_name = (by_name and self.layout.has_header and is_unique) or self.file.has_objects
-        chosen = {field: tuple(self.layout.names[at] if by_name else at for at in ats) for field, ats in fields.items()}
+        chosen = {
+            field: tuple(self.layout.names[position] if by_name else position for position in positions)
+            for field, positions in fields.items()
+        }
         return Columns(chosen, only_chosen=True, has_header=self.layout.has_header)
 
     def example_name(self, columns: Sequence[int]) -> str:
         """Return the first name that is joined from these columns; an empty text if all are empty."""
-        return next(filter(None, joined_names(self.rows, self.layout.names, columns)), "")
+        return next(filter(None, join_names(self.rows, self.layout.names, columns)), "")
 
 
 def read_sample(source: InputFile, reading: ReadOptions) -> Sample:
@@ -164,7 +167,11 @@ def read_sample(source: InputFile, reading: ReadOptions) -> Sample:
         layout = batch.layout(reading.columns)
         if not layout.names:
             raise PlantDeskError(Text("The file has no objects with members."))
-        rows = [[cell and cell[:_MAX_CELL] for cell in row.cells] for row in batch.plants(layout) if row.error is None]
+        rows = [
+            [cell and cell[:_MAX_CELL_LENGTH] for cell in row.cells]
+            for row in batch.rows_below_header(layout)
+            if row.error is None
+        ]
         return Sample(file, source.size, layout, rows, batch.names is None)
 
 

@@ -18,9 +18,9 @@ from plantdesk.domain.strict_json import (
 from plantdesk.domain.texts import Text, joined
 
 #: Characters before an error that a message shows.
-_BEFORE = 30
+_SHOWN_BEFORE_ERROR = 30
 #: Characters after it.
-_AFTER = 10
+_SHOWN_AFTER_ERROR = 10
 _TOO_DEEP = Text("An object is nested too deeply.")
 
 
@@ -36,10 +36,10 @@ class Item(NamedTuple):
     error: Text | None = None
 
 
-def item_of_line(line: str, number: int) -> Item:
+def parse_item(line: str, number: int) -> Item:
     """Return the object in a line."""
     try:
-        return _item(parse_value(line), number, line)
+        return _make_item(parse_value(line), number, line)
     except json.JSONDecodeError as error:
         reason = Text("It is not JSON: {reason} at column {column}.", reason=error.msg, column=error.colno)
     except NotJsonError as error:
@@ -49,7 +49,7 @@ def item_of_line(line: str, number: int) -> Item:
     return Item(number, line, error=reason)
 
 
-def _item(value: object, line: int, text: str) -> Item:
+def _make_item(value: object, line: int, text: str) -> Item:
     try:
         return Item(line, text, unique_members(value))
     except NotAnObjectError:
@@ -67,28 +67,30 @@ class FileSyntaxError(Exception):
         self.line = line
 
 
-def array_items(pieces: Iterator[str], longest: int) -> Iterator[Item]:
+def parse_array(pieces: Iterator[str], longest: int) -> Iterator[Item]:
     """Yield the objects of an array, each of at most `longest` characters. Raises FileSyntaxError."""
     buffer = _Buffer(pieces, longest)
     if buffer.next_character() != "[":
         reasons = [Text("It is not a JSON array, a list in [ ].")]
         if buffer.next_character() == "{":
             reasons.append(Text("If each line is an object, name the file .jsonl."))
-        raise buffer.error(joined(reasons))
-    buffer.at += 1
+        raise buffer.make_error(joined(reasons))
+    buffer.position += 1
     if buffer.next_character() == "]":
-        buffer.at += 1
+        buffer.position += 1
     else:
-        yield buffer.item()
+        yield buffer.read_item()
         while buffer.next_character() == ",":
-            buffer.at += 1
-            yield buffer.item()
+            buffer.position += 1
+            yield buffer.read_item()
         if buffer.next_character() != "]":
-            reason = Text("The array is not closed, or a comma is missing, after item {number:,}.", number=buffer.items)
-            raise buffer.error(reason)
-        buffer.at += 1
+            reason = Text(
+                "The array is not closed, or a comma is missing, after item {number:,}.", number=buffer.item_count
+            )
+            raise buffer.make_error(reason)
+        buffer.position += 1
     if buffer.next_character():
-        raise buffer.error(Text("Something follows the end of the array."))
+        raise buffer.make_error(Text("Something follows the end of the array."))
 
 
 class _Buffer:
@@ -98,68 +100,69 @@ class _Buffer:
         self._pieces = pieces
         self._longest = longest
         self.text = ""
-        self.at = 0
+        self.position = 0
         self._line = 1
-        self._counted = 0
+        self._counted_position = 0
         #: The number of items so far.
-        self.items = 0
+        self.item_count = 0
 
-    def error(self, reason: Text) -> FileSyntaxError:
-        return FileSyntaxError(reason, self.line())
+    def make_error(self, reason: Text) -> FileSyntaxError:
+        return FileSyntaxError(reason, self.find_line())
 
-    def line(self) -> int:
-        """Return the line of the current position."""
-        self._line += self.text.count("\n", self._counted, self.at)
-        self._counted = self.at
+    def find_line(self) -> int:
+        """Return the line of the current position, counted on from the last call."""
+        self._line += self.text.count("\n", self._counted_position, self.position)
+        self._counted_position = self.position
         return self._line
 
     def next_character(self) -> str:
         """Skip blanks; return the character there, or nothing at the end."""
         while True:
-            self.at = skip_blanks(self.text, self.at)
-            if self.at < len(self.text):
-                return self.text[self.at]
+            self.position = skip_blanks(self.text, self.position)
+            if self.position < len(self.text):
+                return self.text[self.position]
             if not self._read_more():
                 return ""
 
-    def item(self) -> Item:
+    def read_item(self) -> Item:
         """Return the item that begins here."""
-        self.items += 1
+        self.item_count += 1
         self.next_character()
         while True:
             try:
-                value, end = scan_value(self.text, self.at)
+                value, end = scan_value(self.text, self.position)
             except NotJsonError as error:
-                raise self._item_error(error.text) from None
+                raise self._make_item_error(error.text) from None
             except RecursionError:
-                raise self._item_error(_TOO_DEEP) from None
+                raise self._make_item_error(_TOO_DEEP) from None
             except json.JSONDecodeError as error:
-                if len(self.text) - self.at > self._longest:
+                if len(self.text) - self.position > self._longest:
                     reason = Text("An object is longer than {longest:,} characters.", longest=self._longest)
-                    raise self._item_error(reason) from None
-                after = error.pos - self.at
+                    raise self._make_item_error(reason) from None
+                error_offset = error.pos - self.position
                 if not self._read_more():
-                    near = " ".join(self.text[max(0, after - _BEFORE) : after + _AFTER].split())
-                    self.at = after
-                    reason = Text("It is not JSON: {reason} near “{text}”.", reason=error.msg, text=near)
-                    raise self._item_error(reason) from None
+                    start = max(0, error_offset - _SHOWN_BEFORE_ERROR)
+                    excerpt = " ".join(self.text[start : error_offset + _SHOWN_AFTER_ERROR].split())
+                    self.position = error_offset
+                    reason = Text("It is not JSON: {reason} near “{text}”.", reason=error.msg, text=excerpt)
+                    raise self._make_item_error(reason) from None
             else:
                 if self.text[end - 1] == "}" or end < len(self.text) or not self._read_more():  # a number may go on
-                    line = self.line()
-                    text = self.text[self.at : end]
-                    self.at = end
-                    return _item(value, line, text)
+                    line = self.find_line()
+                    text = self.text[self.position : end]
+                    self.position = end
+                    return _make_item(value, line, text)
 
-    def _item_error(self, reason: Text) -> FileSyntaxError:
-        return self.error(Text("Item {number:,}: {reason}", number=self.items, reason=reason))
+    def _make_item_error(self, reason: Text) -> FileSyntaxError:
+        return self.make_error(Text("Item {number:,}: {reason}", number=self.item_count, reason=reason))
 
     def _read_more(self) -> bool:
         """At least double the text, so that a long item is not parsed often; return False at the end."""
-        self.line()
-        parts = [self.text[self.at :]]
+        self.find_line()
+        parts = [self.text[self.position :]]
         size = 0
-        self.at = 0
-        self._counted = 0
+        self.position = 0
+        self._counted_position = 0
         for piece in self._pieces:
             parts.append(piece)
             size += len(piece)

@@ -25,12 +25,12 @@ _TABLES = (
     "CREATE TABLE list (source TEXT NOT NULL, made_at INTEGER NOT NULL, names INTEGER NOT NULL) STRICT",
     "CREATE TABLE name (folded TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (folded, name)) STRICT, WITHOUT ROWID",
 )
-_BEGINNING = "SELECT name FROM name WHERE folded >= :start AND folded < :end ORDER BY folded, name LIMIT :limit"
+_SELECT_BEGINNING = "SELECT name FROM name WHERE folded >= :start AND folded < :end ORDER BY folded, name LIMIT :limit"
 #: Characters of a name, and names of a list.
-_LONGEST = 500
-_MOST = 2_000_000
+_MAX_NAME_LENGTH = 500
+_MAX_NAMES = 2_000_000
 _Result = TypeVar("_Result")
-_LAST = "\U0010ffff"
+_LAST_CHARACTER = "\U0010ffff"
 
 
 class NamesList(NamedTuple):
@@ -50,13 +50,13 @@ class KnownNames:
     def about(self) -> NamesList | None:
         """Return what the list was made of; None if there is no usable one."""
         sql = "SELECT source, made_at, names FROM list"
-        return self._ask(lambda connection: NamesList(*connection.execute(sql).fetchone()), None)
+        return self._query(lambda connection: NamesList(*connection.execute(sql).fetchone()), None)
 
     def beginning(self, start: str, limit: int) -> list[str]:
         """Return names that begin with a text, whatever their case and accents, in the order of the alphabet."""
         key = searched(start)
-        values = {"start": key, "end": key + _LAST, "limit": limit}
-        return self._ask(lambda connection: [name for (name,) in connection.execute(_BEGINNING, values)], [])
+        values = {"start": key, "end": key + _LAST_CHARACTER, "limit": limit}
+        return self._query(lambda connection: [name for (name,) in connection.execute(_SELECT_BEGINNING, values)], [])
 
     def replace(self, names: Iterable[str], source: str) -> NamesList:
         """Make the list anew of `names`; `source` is the name of their file. Raises PlantDeskError and OSError.
@@ -67,25 +67,25 @@ class KnownNames:
             for table in _TABLES:
                 connection.execute(table)
             connection.execute("BEGIN")
-            rows = ((searched(name), name) for name in _cleaned(names))
+            rows = ((searched(name), name) for name in _clean_names(names))
             connection.executemany("INSERT OR IGNORE INTO name VALUES (?, ?)", rows)
             (count,) = connection.execute("SELECT count(*) FROM name").fetchone()
             if not count:
                 raise PlantDeskError(Text("There are no names in this file."))
-            made = NamesList(source, now_ms(), count)
-            connection.execute("INSERT INTO list VALUES (?, ?, ?)", made)
+            names_list = NamesList(source, now_ms(), count)
+            connection.execute("INSERT INTO list VALUES (?, ?, ?)", names_list)
             connection.execute("COMMIT")
             if not self._file.parent.exists():  # the folder of the settings, which nobody has changed yet
                 create_folder(self._file.parent)
             with atomic_writer(self._file) as stream:
                 stream.write(connection.serialize())
-        return made
+        return names_list
 
     def remove(self) -> None:
         """Remove the list. Raises OSError."""
         self._file.unlink(missing_ok=True)
 
-    def _ask(self, query: Callable[[sqlite3.Connection], _Result], default: _Result) -> _Result:
+    def _query(self, query: Callable[[sqlite3.Connection], _Result], default: _Result) -> _Result:
         """Return the result of a query; `default` if there is no usable list."""
         try:
             with contextlib.closing(self._open()) as connection:
@@ -105,9 +105,9 @@ class KnownNames:
         return connection
 
 
-def _cleaned(names: Iterable[str]) -> Iterator[str]:
-    for number, name in enumerate(" ".join(each.split()) for each in names):
-        if number >= _MOST:
-            raise PlantDeskError(Text("The file has more than {most:,} names.", most=_MOST))
-        if 0 < len(name) <= _LONGEST:
+def _clean_names(names: Iterable[str]) -> Iterator[str]:
+    for number, name in enumerate(" ".join(name.split()) for name in names):
+        if number >= _MAX_NAMES:
+            raise PlantDeskError(Text("The file has more than {most:,} names.", most=_MAX_NAMES))
+        if 0 < len(name) <= _MAX_NAME_LENGTH:
             yield name

@@ -15,7 +15,7 @@ from plantdesk.transfer.files import InputFile
 from plantdesk.transfer.formats import STANDARD_STREAM, Format
 from plantdesk.transfer.inputs import ReadOptions, open_input
 from plantdesk.transfer.known_names import KnownNames, NamesList
-from plantdesk.transfer.name_parts import normalized_header
+from plantdesk.transfer.name_parts import normalize_header
 from plantdesk.transfer.tables import Row
 from plantdesk.transfer.text import DEFAULT_ENCODING, FileError, UnknownEncodingError
 
@@ -61,13 +61,13 @@ def read_names(
     source: InputFile,
     progress: Callable[[int], None],
     file_format: Format | None = None,
-    left_out: Callable[[int], None] = lambda _count: None,
+    report_left_out: Callable[[int], None] = lambda _count: None,
 ) -> Iterator[str]:
     """Yield the names in a file, without those of another status or kingdom if it has such columns.
 
-    `progress` gets the bytes of each read, `left_out` the number of names left out so far. The default format is that
-    of the file's name, or text for a pipe. If a text proves not to be UTF-8 late, all names are yielded again.
-    Raises FileError, UnknownFormatError, NoColumnError and OSError.
+    `progress` is called with the number of bytes of each read, `report_left_out` with the number of names left out so
+    far. The default format is that of the file's name, or text for a pipe. All names are yielded a second time if a
+    byte far into the text shows that it is not UTF-8. Raises FileError, UnknownFormatError, NoColumnError and OSError.
     """
     path = source.path
     is_pipe = str(path) == STANDARD_STREAM
@@ -75,19 +75,21 @@ def read_names(
         raise FileError(source.name, Text("It is not a regular file."))  # a pipe that nobody writes to never ends
     reading = ReadOptions(Format.CSV if file_format is None and is_pipe else file_format, is_list=True)
     try:
-        yield from _names(source, reading, progress, left_out)
+        yield from _read_list(source, reading, progress, report_left_out)
     except BackupUnusableError:
         raise FileError(source.name, Text("It is a database, not a list of names. Save them as text or CSV.")) from None
     except UnknownEncodingError as error:
         if error.likely or is_pipe:
             raise
-        yield from _names(source, reading._replace(encoding=DEFAULT_ENCODING), lambda _count: progress(0), left_out)
+        yield from _read_list(
+            source, reading._replace(encoding=DEFAULT_ENCODING), lambda _count: progress(0), report_left_out
+        )
 
 
-def _names(
-    source: InputFile, reading: ReadOptions, progress: Callable[[int], None], left_out: Callable[[int], None]
+def _read_list(
+    source: InputFile, reading: ReadOptions, progress: Callable[[int], None], report_left_out: Callable[[int], None]
 ) -> Iterator[str]:
-    """Yield the names of a list; `progress` gets the bytes of each read, `left_out` the number of names not in use."""
+    """Yield the names of a list in one encoding, and call the functions as `read_names` says."""
     columns = None
     count = 0
     has_names = False
@@ -96,15 +98,15 @@ def _names(
             rows = batch.rows
             if batch.names or (batch.names is None and columns is None):
                 layout = batch.layout(Columns(has_header=None))
-                rows = batch.plants(layout)
+                rows = batch.rows_below_header(layout)
                 columns = _NameColumns(layout, rows)
-            for name in columns.names(rows) if columns else ():
+            for name in columns.extract_names(rows) if columns else ():
                 if name is None:
                     count += 1
                 else:
                     has_names = True
                     yield name
-            left_out(count)
+            report_left_out(count)
             error = next((row.error for row in rows if row.error is not None), None)
             if error is not None and not has_names:
                 raise FileError(source.name, error)
@@ -115,39 +117,41 @@ class _NameColumns:
 
     def __init__(self, layout: Layout, rows: Sequence[Row]) -> None:
         """Find the columns by their headers. Raises NoColumnError."""
-        headers = [*map(normalized_header, layout.names)]
-        whole = _first_position(headers, _WHOLE_NAME_HEADERS)
-        if whole is not None and whole not in layout.name_parts:
-            layout = layout._replace(fields={"name": whole}, name_parts=())
+        headers = [*map(normalize_header, layout.names)]
+        whole_name = _find_position(headers, _WHOLE_NAME_HEADERS)
+        if whole_name is not None and whole_name not in layout.name_parts:
+            layout = layout._replace(fields={"name": whole_name}, name_parts=())
         if "name" not in layout.fields:
             raise NoColumnError(layout.names)
         self._layout = layout
-        self._authors = _first_position(headers, _AUTHOR_HEADERS)
-        self._kingdom = _first_position(headers, ("kingdom",))
-        status = _first_position(headers, _STATUS_HEADERS)
-        known = {_cell(row, status).casefold() for row in rows} & (_ACCEPTED_STATUSES | _OTHER_STATUSES)
+        self._authors_column = _find_position(headers, _AUTHOR_HEADERS)
+        self._kingdom_column = _find_position(headers, ("kingdom",))
+        status = _find_position(headers, _STATUS_HEADERS)
+        known = {_read_cell(row, status).casefold() for row in rows} & (_ACCEPTED_STATUSES | _OTHER_STATUSES)
         #: The column of the status. None if it has other values, such as the state of plants in a garden.
-        self._status = status if known else None
+        self._status_column = status if known else None
 
-    def names(self, rows: Sequence[Row]) -> Iterator[str | None]:
+    def extract_names(self, rows: Sequence[Row]) -> Iterator[str | None]:
         """Yield the names in rows, without authors; None for one that is left out or cannot be read."""
         for row, name in zip(rows, self._layout.row_names(row.cells for row in rows), strict=True):
             if row.error is not None or (name and not self._is_offered(row)):
                 yield None
             elif name:
-                authors = _cell(row, self._authors)
+                authors = _read_cell(row, self._authors_column)
                 yield name.removesuffix(f" {authors}") if authors else name
 
     def _is_offered(self, row: Row) -> bool:
         """Return whether a name is accepted, and is of a plant or fungus."""
-        is_accepted = self._status is None or _cell(row, self._status).casefold() in _ACCEPTED_STATUSES
-        return is_accepted and _cell(row, self._kingdom).casefold() in _KINGDOMS
+        is_accepted = (
+            self._status_column is None or _read_cell(row, self._status_column).casefold() in _ACCEPTED_STATUSES
+        )
+        return is_accepted and _read_cell(row, self._kingdom_column).casefold() in _KINGDOMS
 
 
-def _cell(row: Row, at: int | None) -> str:
-    return (row.cells[at] or "") if at is not None and at < len(row.cells) else ""
+def _read_cell(row: Row, position: int | None) -> str:
+    return (row.cells[position] or "") if position is not None and position < len(row.cells) else ""
 
 
-def _first_position(headers: Sequence[str], names: Sequence[str]) -> int | None:
+def _find_position(headers: Sequence[str], names: Sequence[str]) -> int | None:
     """Return the position of the first of these names that is a header, or None."""
     return next((headers.index(name) for name in names if name in headers), None)

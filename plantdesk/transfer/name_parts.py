@@ -8,7 +8,7 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from enum import IntEnum, auto
 
 #: The most characters of a header that are compared.
-_LONGEST = 100
+_MAX_HEADER_LENGTH = 100
 #: Headers of vernacular names. A name joined from parts is preferred, as it distinguishes plants.
 _VERNACULAR = (
     "common name|common names|vernacular name|vernacular names|deutscher name|trivialname|nom commun|nom vernaculaire"
@@ -27,17 +27,17 @@ _RANK_WORDS = {
     **dict.fromkeys(("hybrid", "nothospecies", "section", "series", "subgenus", "tribe", "order", "class"), ""),
 }
 #: Words for the rank of a cultivar. Cultivars are written in quotes.
-_CULTIVARS = frozenset(("cultivar", "cv", "sorte", "kultivar"))
+_CULTIVAR_RANKS = frozenset(("cultivar", "cv", "sorte", "kultivar"))
 #: Words in a column of ranks that mean nothing without an epithet; others, such as “agg.”, belong to the name.
-_RANKS_ALONE = _RANK_WORDS.keys() | _CULTIVARS
+_RANKS_ALONE = _RANK_WORDS.keys() | _CULTIVAR_RANKS
 #: Texts of cells that mean an empty cell.
-_NOTHING = frozenset(("-", "--", "–", "—", "?", "n/a", "#n/a", "na", "none", "null", "nil", "unknown", "unbekannt"))
+_EMPTY_WORDS = frozenset(("-", "--", "–", "—", "?", "n/a", "#n/a", "na", "none", "null", "nil", "unknown", "unbekannt"))
 #: Texts of cells that mean no hybrid.
-_NO = _NOTHING | {"no", "n", "false", "0", "nein", "non", "falsch", "faux", "falso"}
-_SIGNS = frozenset("x×")
+_NOT_HYBRID_WORDS = _EMPTY_WORDS | {"no", "n", "false", "0", "nein", "non", "falsch", "faux", "falso"}
+_HYBRID_SIGNS = frozenset("x×")
 #: The letter x before a name, instead of the sign of a hybrid.
 _LETTER_X = re.compile("^[xX] ")
-_CV = re.compile(r"^cv\.? ", re.IGNORECASE)
+_CV_PREFIX = re.compile(r"^cv\.? ", re.IGNORECASE)
 _QUOTES = "'\"‘’“”„‚´`«»"
 _QUOTED = re.compile(rf"[{_QUOTES}].*[{_QUOTES}]")
 
@@ -79,30 +79,30 @@ _HEADERS = {
 _RANKS = {Part.SUBSPECIES: "subsp.", Part.VARIETY: "var.", Part.FORM: "f."}
 
 
-def normalized_header(header: str) -> str:
+def normalize_header(header: str) -> str:
     """Return a header without case, accents, punctuation, spare blanks, and a leading # or dwc: (Darwin Core)."""
-    letters = unicodedata.normalize("NFKD", header[:_LONGEST]).casefold()
+    letters = unicodedata.normalize("NFKD", header[:_MAX_HEADER_LENGTH]).casefold()
     base = "".join(letter for letter in letters if not unicodedata.combining(letter))
     return " ".join(base.replace("_", " ").replace("-", " ").replace(".", " ").strip("# ").removeprefix("dwc:").split())
 
 
-def _joined(headers: str) -> list[str]:
+def _split_headers(headers: str) -> list[str]:
     return headers.replace(" ", "").split("|")
 
 
-_PART_OF = {header: part for part, headers in _HEADERS.items() for header in _joined(headers)}
-_NO_WHOLE_NAME = {*_PART_OF, *_joined(_VERNACULAR)}
+_PARTS_BY_HEADER = {header: part for part, headers in _HEADERS.items() for header in _split_headers(headers)}
+_PARTIAL_NAME_HEADERS = {*_PARTS_BY_HEADER, *_split_headers(_VERNACULAR)}
 
 
-def header_key(header: str) -> str:
+def make_header_key(header: str) -> str:
     """Return the normalized header as one word: “Scientific name” becomes “scientificname”."""
-    return normalized_header(header).replace(" ", "")
+    return normalize_header(header).replace(" ", "")
 
 
-def parts_of(headers: Sequence[str]) -> list[Part | None]:
+def find_parts(headers: Sequence[str]) -> list[Part | None]:
     """Return the part of a name, or None, for each of these headers."""
-    words = [*map(header_key, headers)]
-    parts = [*map(_PART_OF.get, words)]
+    words = [*map(make_header_key, headers)]
+    parts = [*map(_PARTS_BY_HEADER.get, words)]
     if any(part is Part.SPECIES and word not in _EPITHETS for part, word in zip(parts, words, strict=True)):
         parts = [Part.EPITHET if word in _EPITHETS else part for part, word in zip(parts, words, strict=True)]
     if Part.SUBSPECIES in parts:  # elsewhere, a form may be a growth form: tree, shrub
@@ -112,139 +112,139 @@ def parts_of(headers: Sequence[str]) -> list[Part | None]:
 
 def is_whole_name(header: str) -> bool:
     """Return whether a header of a name means the whole botanical name."""
-    return header_key(header) not in _NO_WHOLE_NAME
+    return make_header_key(header) not in _PARTIAL_NAME_HEADERS
 
 
 def find_name_columns(headers: Sequence[str], taken: Container[int] = ()) -> tuple[int, ...]:
-    """Return the positions of a genus and at least one other part, in the order of the name, or none."""
+    """Return the positions of the genus and the other parts, in the order of the name; empty without both."""
     positions: dict[Part, int] = {}
-    for at, part in enumerate(parts_of(headers)):
-        if part is not None and at not in taken:
-            positions.setdefault(part, at)
+    for position, part in enumerate(find_parts(headers)):
+        if part is not None and position not in taken:
+            positions.setdefault(part, position)
     has_name = Part.GENUS in positions and len(positions) > 1
     return tuple(positions[part] for part in sorted(positions)) if has_name else ()
 
 
 def find_cultivar_column(headers: Sequence[str], taken: Container[int]) -> int | None:
     """Return the position of the cultivars, or varieties, that follow the names in another column, or None."""
-    parts = [None if at in taken else part for at, part in enumerate(parts_of(headers))]
+    parts = [None if position in taken else part for position, part in enumerate(find_parts(headers))]
     return next((parts.index(part) for part in (Part.CULTIVAR, Part.VARIETY) if part in parts), None)
 
 
 def repeats_genus(rows: Sequence[Sequence[str | None]], columns: Sequence[int]) -> bool:
     """Return whether most species begin with the genus; they are in the first two columns of the name."""
-    cells = ([row[at] if at < len(row) else None for at in columns[:2]] for row in rows)
+    cells = ([row[position] if position < len(row) else None for position in columns[:2]] for row in rows)
     pairs = [(genus.casefold(), species.casefold()) for genus, species in cells if genus and species]
     return 2 * sum(1 for genus, species in pairs if species.startswith(genus)) > len(pairs)
 
 
 def in_name_order(columns: Sequence[int], headers: Sequence[str]) -> Sequence[int]:
     """Return the positions in the order of the name, if all headers are known; otherwise unchanged."""
-    meant = parts_of(headers)
-    parts = {at: part for at in columns if (part := meant[at]) is not None}
+    known_parts = find_parts(headers)
+    parts = {position: part for position in columns if (part := known_parts[position]) is not None}
     return sorted(columns, key=parts.__getitem__) if len(parts) == len(columns) else columns
 
 
-def joined_names(
+def join_names(
     rows: Iterable[Sequence[str | None]], headers: Sequence[str], columns: Sequence[int]
 ) -> Iterator[str | None]:
     """Yield the name of each row, joined from these columns, or None."""
-    meant = parts_of(headers)
-    parts = [meant[at] if at < len(headers) else None for at in columns]
+    known_parts = find_parts(headers)
+    parts = [known_parts[position] if position < len(headers) else None for position in columns]
     for row in rows:
-        yield joined_name([row[at] if at < len(row) else None for at in columns], parts)
+        yield join_name([row[position] if position < len(row) else None for position in columns], parts)
 
 
-def joined_name(cells: Sequence[str | None], parts: Sequence[Part | None]) -> str | None:
+def join_name(cells: Sequence[str | None], parts: Sequence[Part | None]) -> str | None:
     """Return the name in the cells of its parts; the cell of an unknown part (None) is written as it is.
 
     None if the cell of the genus, or all cells, are empty. Other empty cells are skipped. A cell may repeat the
     cells before it, as in `Acer` and `Acer palmatum`: this is skipped, too.
     """
     name = rank = sign = ""
-    has_epithet = any(_text(cell) for cell, part in zip(cells, parts, strict=True) if part is Part.EPITHET)
+    has_epithet = any(_clean_text(cell) for cell, part in zip(cells, parts, strict=True) if part is Part.EPITHET)
     for cell, part in zip(cells, parts, strict=True):
-        text = _without_repeated(name, _text(cell), part)
+        text = _without_repeated(name, _clean_text(cell), part)
         if not text and part is Part.GENUS:
             return None
-        if not text or (part is Part.RANK and (has_epithet or _plain_rank(text) in _RANKS_ALONE)):
+        if not text or (part is Part.RANK and (has_epithet or _normalize_rank(text) in _RANKS_ALONE)):
             rank = text or rank
         elif part is Part.HYBRID:
-            sign = "" if text.casefold() in _NO else "× "
+            sign = "" if text.casefold() in _NOT_HYBRID_WORDS else "× "
         else:
-            written = _written_part(text, part, rank, name, is_whole=None in parts[:1])
+            written = _format_part(text, part, rank, name, is_whole=None in parts[:1])
             if part is Part.SPECIES:
                 written = sign + written
             name = f"{name} {written}".strip().replace("× ×", "×")
     return name or None
 
 
-def _text(cell: str | None) -> str:
+def _clean_text(cell: str | None) -> str:
     """Return the text of a cell with single blanks; an empty one for a word such as “none”."""
     text = " ".join((cell or "").split())
-    return "" if text.casefold() in _NOTHING else text
+    return "" if text.casefold() in _EMPTY_WORDS else text
 
 
 def _without_repeated(name: str, text: str, part: Part | None) -> str:
-    """Return a text without the name so far if it begins with that, whatever signs of hybrids are in either.
+    """Return the text of a part without the `name` so far, if it begins with that; signs of hybrids do not count.
 
-    A cultivar may begin with the genus, as ‘Rosa Mundi’; then only a quoted rest is without it.
+    A cultivar may begin with the genus, as ‘Rosa Mundi’: it loses the genus only if the rest is in quotes.
     """
-    begun = _words(name)
-    words = _words(text)
-    if begun and words[:1] == [f"{begun[0][0]}."]:  # A. palmatum, below Acer
-        words = [begun[0], *words[1:]]
-        text = " ".join([begun[0], *text.split()[1:]])
-    if not begun or words[: len(begun)] != begun or (words == begun and text != name):
+    name_words = _split_words(name)
+    words = _split_words(text)
+    if name_words and words[:1] == [f"{name_words[0][0]}."]:  # A. palmatum, below Acer
+        words = [name_words[0], *words[1:]]
+        text = " ".join([name_words[0], *text.split()[1:]])
+    if not name_words or words[: len(name_words)] != name_words or (words == name_words and text != name):
         return text
-    rest = _words_after(text, len(begun))
-    is_cultivar = part in {Part.CULTIVAR, Part.VARIETY} and len(begun) == 1 and not _QUOTED.match(rest)
+    rest = _skip_words(text, len(name_words))
+    is_cultivar = part in {Part.CULTIVAR, Part.VARIETY} and len(name_words) == 1 and not _QUOTED.match(rest)
     return text if is_cultivar else rest
 
 
-def _words(text: str) -> list[str]:
-    return [word.casefold() for word in text.split() if word not in _SIGNS]
+def _split_words(text: str) -> list[str]:
+    return [word.casefold() for word in text.split() if word not in _HYBRID_SIGNS]
 
 
-def _words_after(text: str, count: int) -> str:
+def _skip_words(text: str, count: int) -> str:
     """Return the text after `count` words, not counting signs of hybrids."""
     words = text.split()
-    ends = [at for at, word in enumerate(words, 1) if word not in _SIGNS]
+    ends = [position for position, word in enumerate(words, 1) if word not in _HYBRID_SIGNS]
     return " ".join(words[ends[count - 1] :])
 
 
-def _written_part(text: str, part: Part | None, rank: str, name: str, *, is_whole: bool) -> str:
+def _format_part(text: str, part: Part | None, rank: str, name: str, *, is_whole: bool) -> str:
     """Return a part as written after the `name` so far; empty if the name has it already."""
     if part in {None, Part.GENUS, Part.SPECIES, Part.RANK}:
         return text if part in {None, Part.RANK} else _LETTER_X.sub("× ", text)
     first, _, rest = text.partition(" ")
-    rank_word = _plain_rank(rank)
-    own_rank = _RANK_WORDS.get(_plain_rank(first))
-    is_cultivar = part is Part.CULTIVAR or rank_word in _CULTIVARS
+    rank_word = _normalize_rank(rank)
+    own_rank = _RANK_WORDS.get(_normalize_rank(first))
+    is_cultivar = part is Part.CULTIVAR or rank_word in _CULTIVAR_RANKS
     if is_cultivar or (part is Part.VARIETY and own_rank is None and not text[0].islower()):
-        return _cultivar(text, name, is_whole=is_whole)
+        return _format_cultivar(text, name, is_whole=is_whole)
     if own_rank is not None:
-        return _below_species(rest, own_rank, name)
-    return _below_species(text, _RANKS.get(part, _RANK_WORDS.get(rank_word, rank)), name)
+        return _format_epithet(rest, own_rank, name)
+    return _format_epithet(text, _RANKS.get(part, _RANK_WORDS.get(rank_word, rank)), name)
 
 
-def _below_species(epithet: str, rank: str, name: str) -> str:
+def _format_epithet(epithet: str, rank: str, name: str) -> str:
     """Return an epithet with its rank; empty if the name has the epithet already."""
     return f"{rank} {epithet}".strip() if epithet and epithet not in name.split()[2:] else ""
 
 
-def _plain_rank(rank: str) -> str:
+def _normalize_rank(rank: str) -> str:
     return rank.casefold().removesuffix(".")
 
 
-def _cultivar(text: str, name: str, *, is_whole: bool) -> str:
+def _format_cultivar(text: str, name: str, *, is_whole: bool) -> str:
     """Return a cultivar in quotes; empty if the name has it already, perhaps without quotes."""
-    text = _CV.sub("", text)
+    text = _CV_PREFIX.sub("", text)
     is_quoted = _QUOTED.search(text)
-    bare = text.strip(_QUOTES) if is_quoted else text
-    if any(f"{quote}{bare}".casefold() in name.casefold() for quote in _QUOTES):
+    unquoted = text.strip(_QUOTES) if is_quoted else text
+    if any(f"{quote}{unquoted}".casefold() in name.casefold() for quote in _QUOTES):
         return ""
-    if is_whole and re.search(rf"\b{re.escape(bare)}\b", name, re.IGNORECASE):
+    if is_whole and re.search(rf"\b{re.escape(unquoted)}\b", name, re.IGNORECASE):
         return ""
     is_group = text.endswith((" Group", " Gp", " Grex", "-Gruppe"))  # groups are not in quotes
-    return text if is_group or (is_quoted and not _QUOTED.fullmatch(text)) else f"‘{bare}’"
+    return text if is_group or (is_quoted and not _QUOTED.fullmatch(text)) else f"‘{unquoted}’"

@@ -1,4 +1,4 @@
-"""Makes plants of the rows of a table, by the rules of form and API, and records how they were read."""
+"""Makes plants of the rows of a table, by the rules of the form and the API, and records how they were read."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from plantdesk.transfer.tables import Batch, Row
 
 Fields = tuple[int | None, str, str | None, str | None]
 
-_NAME = IMPORTED_FIELDS.index("name")
+_NAME_INDEX = IMPORTED_FIELDS.index("name")
 #: The most names of columns that are collected as not read.
-_MAX_IGNORED = 100
+_MAX_IGNORED_COLUMNS = 100
 #: A whole number with one or two zeros as decimals: 1.000 is a thousand in German.
-_WHOLE = re.compile(r"([+-]?[0-9]+)\.0{1,2}")
+_WHOLE_NUMBER = re.compile(r"([+-]?[0-9]+)\.0{1,2}")
 #: A number with leading zeros.
-_ZEROS = re.compile(r"\s*[+-]?0+[0-9]")
+_LEADING_ZEROS = re.compile(r"\s*[+-]?0+[0-9]")
 _NO_GENUS = Text("The genus is missing. Write it in each row; then import the file again.")
 
 
@@ -55,14 +55,14 @@ class Refused(NamedTuple):
 class RowReader:
     """Reads the plants of one file of an import; `number` counts the files from 1.
 
-    `refused` is called with rows that are no plants. After `plants`, the attributes say how the file was read.
+    `on_refused` is called with rows that are no plants. After `plants`, the attributes say how the file was read.
     """
 
-    def __init__(self, file: OpenInput, number: int, columns: Columns, refused: Callable[[Refused], None]) -> None:
+    def __init__(self, file: OpenInput, number: int, columns: Columns, on_refused: Callable[[Refused], None]) -> None:
         self.file = file
         self._number = number
         self._columns = columns
-        self._refused = refused
+        self._on_refused = on_refused
         #: The header or member of each field, such as `Genus+Species` for a joined name.
         self.columns: dict[str, str] = {}
         #: Headers of columns that are not read, up to a limit, in their order.
@@ -84,11 +84,11 @@ class RowReader:
         for batch in self.file.table.batches():
             rows = batch.rows
             if layout is None or batch.names is not None:
-                layout = self._layout_of(batch)
-                rows = batch.plants(layout)
-            yield [*self._plants(rows, layout)]
+                layout = self._find_layout(batch)
+                rows = batch.rows_below_header(layout)
+            yield [*self._parse_rows(rows, layout)]
 
-    def _layout_of(self, batch: Batch) -> Layout:
+    def _find_layout(self, batch: Batch) -> Layout:
         """Return and record the layout of a table by its first rows, or of a batch of objects."""
         layout = batch.layout(self._columns)
         if "name" not in layout.fields and not self.file.has_objects:
@@ -96,41 +96,41 @@ class RowReader:
         if self.layout.codes:
             layout = layout.without_id()
         self.layout = self.layout if self.layout.names else layout
-        self._note_columns(layout, self._column_names(batch.plants(layout), layout))
+        self._record_columns(layout, self._name_columns(batch.rows_below_header(layout), layout))
         self.fields |= {
             field
-            for field, at in layout.fields.items()
+            for field, position in layout.fields.items()
             if field == "name"
             or not self.file.has_objects
-            or any(cell is not None for cell in _column_cells(batch.rows, at))
+            or any(cell is not None for cell in _read_column(batch.rows, position))
         }
         return layout
 
-    def _column_names(self, rows: Sequence[Row], layout: Layout) -> list[str]:
+    def _name_columns(self, rows: Sequence[Row], layout: Layout) -> list[str]:
         """Return the headers, with names for columns without a header that have cells in the first rows."""
         names = [*layout.names]
-        for column, name in enumerate(names[:_MAX_IGNORED]):
-            if not name and any(_column_cells(rows[:SAMPLE_ROWS], column)):
+        for column, name in enumerate(names[:_MAX_IGNORED_COLUMNS]):
+            if not name and any(_read_column(rows[:SAMPLE_ROWS], column)):
                 names[column] = f"column {column_letters(column) if self.file.table.is_sheet else column + 1}"
         return names
 
-    def _note_columns(self, layout: Layout, names: Sequence[str]) -> None:
+    def _record_columns(self, layout: Layout, names: Sequence[str]) -> None:
         # Another file may have more columns.
         known = {field: index for field, index in layout.fields.items() if index < len(names)}
         self.columns |= {field: names[known[field]] for field in IMPORTED_FIELDS if field in known}
         if layout.name_parts:
             self.name_columns = tuple(names[index] for index in layout.name_parts if index < len(names))
             self.columns["name"] = "+".join(self.name_columns)
-        if len(self.ignored) < _MAX_IGNORED:
+        if len(self.ignored) < _MAX_IGNORED_COLUMNS:
             taken = {*layout.fields.values(), *layout.name_parts}
             self.ignored |= {
-                name: None for index, name in enumerate(names[:_MAX_IGNORED]) if name and index not in taken
+                name: None for index, name in enumerate(names[:_MAX_IGNORED_COLUMNS]) if name and index not in taken
             }
 
-    def _plants(self, rows: Sequence[Row], layout: Layout) -> Iterator[ImportRow]:
+    def _parse_rows(self, rows: Sequence[Row], layout: Layout) -> Iterator[ImportRow]:
         """Yield the plants in rows, and report others."""
-        header = self._repeated_header(layout)
-        read = {*layout.fields.values(), *layout.name_parts}
+        header = self._find_repeated_header(layout)
+        read_columns = {*layout.fields.values(), *layout.name_parts}
         positions = [layout.fields.get(field) for field in IMPORTED_FIELDS]
         is_sheet = self.file.table.is_sheet
         names = layout.row_names(row.fit_cells if layout.name_parts else row.cells for row in rows)
@@ -139,52 +139,52 @@ class RowReader:
             if is_sheet and len(cells) > len(layout.names):
                 cells = self._cut_to_header(cells, len(layout.names))
             values = [None if column is None or column >= len(cells) else cells[column] for column in positions]
-            values[_NAME] = name
+            values[_NAME_INDEX] = name
             if row.error is not None:
                 self._refuse(row, row.error, {}, row.source)
-            elif cells == header or not (row.source or _has_text(cells) or not read.isdisjoint(row.unfit)):
+            elif cells == header or not (row.source or _has_text(cells) or not read_columns.isdisjoint(row.unfit)):
                 self.blank += 1
-            elif plant := self._plant(row, cells, values, layout):
+            elif plant := self._parse_plant(row, cells, values, layout):
                 yield plant
 
-    def _repeated_header(self, layout: Layout) -> list[str] | None:
+    def _find_repeated_header(self, layout: Layout) -> list[str] | None:
         """Return the header if later rows equal to it are no plants, as in joined files; otherwise None."""
         is_repeated = layout.has_header and not self.file.has_objects and may_repeat_as_header(layout.names)
         return [*layout.names] if is_repeated else None
 
     def _cut_to_header(self, cells: Sequence[str | None], width: int) -> Sequence[str | None]:
         """Return the cells of a spreadsheet row that have a header, and note the other columns as not read."""
-        if len(self.ignored) < _MAX_IGNORED:
-            beyond = enumerate(cells[width : width + _MAX_IGNORED], width)
-            self.ignored |= {f"column {column_letters(at)}": None for at, cell in beyond if cell}
+        if len(self.ignored) < _MAX_IGNORED_COLUMNS:
+            beyond = enumerate(cells[width : width + _MAX_IGNORED_COLUMNS], width)
+            self.ignored |= {f"column {column_letters(position)}": None for position, cell in beyond if cell}
         return cells[:width]
 
-    def _plant(
+    def _parse_plant(
         self, row: Row, cells: Sequence[str | None], values: Sequence[str | None], layout: Layout
     ) -> ImportRow | None:
         """Return the plant in a row with these values of the fields; None, and a report, if it is no plant."""
         try:
-            _check_cells(cells, values[_NAME], layout)
-            fields = _fields_of_values(row.unfit, values, layout) if row.unfit else _fields_of_texts(*values)
+            _check_cells(cells, values[_NAME_INDEX], layout)
+            fields = _parse_values(row.unfit, values, layout) if row.unfit else _parse_texts(*values)
         except PlantDeskError as error:
             texts = {field: value for field, value in zip(IMPORTED_FIELDS, values, strict=True) if value is not None}
-            has_more = any(cell for at, cell in enumerate(cells) if at not in layout.fields.values())
-            self._refuse(row, error.text, texts, row.source or (_csv_line(cells) if has_more else ""))
+            has_more = any(cell for position, cell in enumerate(cells) if position not in layout.fields.values())
+            self._refuse(row, error.text, texts, row.source or (_format_csv_line(cells) if has_more else ""))
             return None
         plant_id = values[0]
-        if plant_id is not None and _ZEROS.match(plant_id):
+        if plant_id is not None and _LEADING_ZEROS.match(plant_id):
             self.leading_zeros += 1
         return ImportRow(self._number, row.line, *fields)
 
     def _refuse(self, row: Row, reason: Text, texts: dict[str, str], source: str) -> None:
         if row.item:
             reason = Text("Item {number:,}: {reason}", number=row.item, reason=reason)
-        self._refused(Refused(self._number, row.line, reason, texts, source))
+        self._on_refused(Refused(self._number, row.line, reason, texts, source))
 
 
-def _column_cells(rows: Sequence[Row], at: int) -> Iterator[str | None]:
+def _read_column(rows: Sequence[Row], position: int) -> Iterator[str | None]:
     """Yield the cells of a column."""
-    return (row.cells[at] for row in rows if at < len(row.cells))
+    return (row.cells[position] for row in rows if position < len(row.cells))
 
 
 def _check_cells(cells: Sequence[str | None], name: str | None, layout: Layout) -> None:
@@ -192,7 +192,7 @@ def _check_cells(cells: Sequence[str | None], name: str | None, layout: Layout) 
     if any(cells[len(layout.names) :]):
         text = Text("The row has {cells:,} cells, the header {width:,}.")
         raise PlantDeskError(text, cells=len(cells), width=len(layout.names))
-    if name is None and any(cells[at] for at in layout.name_parts if at < len(cells)):
+    if name is None and any(cells[position] for position in layout.name_parts if position < len(cells)):
         raise PlantDeskError(_NO_GENUS)
 
 
@@ -200,7 +200,7 @@ def _has_text(cells: Sequence[str | None]) -> bool:
     return bool("".join(filter(None, cells)).strip())
 
 
-def _csv_line(cells: Sequence[str | None]) -> str:
+def _format_csv_line(cells: Sequence[str | None]) -> str:
     line = io.StringIO()
     csv.writer(line).writerow(cells)  # quotes a line break, as its own lines end with one
     return line.getvalue().removesuffix("\r\n")
@@ -208,11 +208,11 @@ def _csv_line(cells: Sequence[str | None]) -> str:
 
 def _parse_cell_id(text: str) -> int | None:
     """Return the id in a cell, None for an empty one; pandas writes `7.0`. Raises InvalidPlantError."""
-    whole = _WHOLE.fullmatch(text)
+    whole = _WHOLE_NUMBER.fullmatch(text)
     return parse_id(whole[1] if whole else text) if text else None
 
 
-def _fields_of_texts(plant_id: str | None, name: str | None, tag: str | None, note: str | None) -> Fields:
+def _parse_texts(plant_id: str | None, name: str | None, tag: str | None, note: str | None) -> Fields:
     """Return the fields of a plant by the rules of `new_plant`; decoded texts have no surrogates."""
     number = None if plant_id is None else _parse_cell_id(plant_id)
     if name is None or is_blank(name):
@@ -220,17 +220,17 @@ def _fields_of_texts(plant_id: str | None, name: str | None, tag: str | None, no
     return number, name, tag, plant_note(note or "")
 
 
-def _fields_of_values(unfit: Mapping[int, object], texts: Sequence[str | None], layout: Layout) -> Fields:
+def _parse_values(unfit: Mapping[int, object], texts: Sequence[str | None], layout: Layout) -> Fields:
     """Return the fields of a plant by its texts and its `unfit` cells (see `Row`). Raises PlantDeskError."""
-    read = itertools.chain(layout.fields.values(), layout.name_parts)
-    reasons = (reason for at in read if isinstance(reason := unfit.get(at), Text))
+    read_columns = itertools.chain(layout.fields.values(), layout.name_parts)
+    reasons = (reason for position in read_columns if isinstance(reason := unfit.get(position), Text))
     if reason := next(reasons, None):
         raise PlantDeskError(reason)
     values: dict[str, object] = {
         field: text for field, text in zip(IMPORTED_FIELDS, texts, strict=True) if text is not None
     }
-    for field, at in layout.fields.items():
-        value = None if field == "name" and layout.name_parts else unfit.get(at)
+    for field, position in layout.fields.items():
+        value = None if field == "name" and layout.name_parts else unfit.get(position)
         if field == "id" and isinstance(value, strict_json.NumberText):
             values["id"] = strict_json.parse_number(value)
         elif value is not None and (field == "id" or not isinstance(value, strict_json.NumberText | UnfitNumber)):

@@ -15,9 +15,9 @@ from plantdesk.transfer.columns import IMPORTED_FIELDS, Columns, Layout, find_la
 from plantdesk.transfer.json_items import Item
 
 #: The number of rows after which a batch ends.
-_MAX_ROWS = 1000
+_MAX_BATCH_ROWS = 1000
 #: The size of rows at which a batch ends.
-_MAX_BATCH = 1_000_000
+_MAX_BATCH_SIZE = 1_000_000
 
 
 class Row(NamedTuple):
@@ -38,7 +38,11 @@ class Row(NamedTuple):
     @property
     def fit_cells(self) -> Sequence[str | None]:
         """The cells, with None for unfit ones."""
-        return [None if at in self.unfit else cell for at, cell in enumerate(self.cells)] if self.unfit else self.cells
+        return (
+            [None if column in self.unfit else cell for column, cell in enumerate(self.cells)]
+            if self.unfit
+            else self.cells
+        )
 
 
 class Batch(NamedTuple):
@@ -51,7 +55,7 @@ class Batch(NamedTuple):
         """Return the layout of the table if these are its first rows. Raises PlantDeskError."""
         return find_layout([row.fit_cells for row in self.rows], columns, self.names)
 
-    def plants(self, layout: Layout) -> Sequence[Row]:
+    def rows_below_header(self, layout: Layout) -> Sequence[Row]:
         """Return the rows below the header."""
         return self.rows[layout.first_row :] if self.names is None else self.rows
 
@@ -63,7 +67,7 @@ def batched(rows: Iterable[tuple[Row, int]]) -> Iterator[Batch]:
     for row, size in rows:
         batch.append(row)
         total += size
-        if len(batch) == _MAX_ROWS or total >= _MAX_BATCH:
+        if len(batch) == _MAX_BATCH_ROWS or total >= _MAX_BATCH_SIZE:
             yield Batch(batch)
             batch = []
             total = 0
@@ -115,27 +119,27 @@ class ObjectTable:
         numbers = itertools.count(1) if self._is_array else itertools.repeat(0)
         batch = None
         while batch is None or batch.rows:
-            batch = self._next(numbers)
+            batch = self._read_batch(numbers)
             yield batch
 
-    def _next(self, numbers: Iterator[int]) -> Batch:
+    def _read_batch(self, numbers: Iterator[int]) -> Batch:
         """Return the next batch. Members that are new in later objects are missing in the rows before."""
         names = dict[str, None]()
         rows = list[Row]()
         size = 0
         for item in self._items:
             names |= dict.fromkeys(item.members)
-            rows.append(_row_of(item, names, next(numbers)))
+            rows.append(_make_row(item, names, next(numbers)))
             size += len(item.text) + len(names)
-            if len(rows) == _MAX_ROWS or size >= _MAX_BATCH:
+            if len(rows) == _MAX_BATCH_ROWS or size >= _MAX_BATCH_SIZE:
                 break
         return Batch(rows, [*names])
 
 
-def _row_of(item: Item, names: Iterable[str], number: int) -> Row:
+def _make_row(item: Item, names: Iterable[str], number: int) -> Row:
     values = [item.members.get(name) for name in names]
-    unfit = {at: value for at, value in enumerate(values) if not _is_fit(value)}
-    cells = [_text_of(value) for value in values]
+    unfit = {column: value for column, value in enumerate(values) if not _is_fit(value)}
+    cells = [_to_text(value) for value in values]
     return Row(item.line, cells, item.error, unfit, item.text, number)
 
 
@@ -143,7 +147,7 @@ def _is_fit(value: object) -> bool:
     return value is None or type(value) is int or (type(value) is str and is_unicode(value))
 
 
-def _text_of(value: object) -> str | None:
+def _to_text(value: object) -> str | None:
     """Return a JSON value as text, a number as in the file; None for null, a list or an object."""
     if isinstance(value, bool):
         return str(value).lower()

@@ -4,7 +4,7 @@ from contextlib import closing
 import pytest
 
 from plantdesk.api import plants
-from plantdesk.api.errors import refusal_of
+from plantdesk.api.errors import build_refusal
 from plantdesk.api.limits import ConnectionLimits
 from plantdesk.domain import errors
 from plantdesk.domain.errors import ErrorNumber
@@ -81,7 +81,7 @@ def test_a_failing_store_is_a_503_with_retry_after_where_a_retry_helps(
     status: int,
     waits: bool,  # noqa: FBT001
 ) -> None:
-    response = refusal_of(error).response
+    response = build_refusal(error).response
     assert response.status_code == status
     assert ("retry-after" in response.headers) is waits
 

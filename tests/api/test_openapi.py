@@ -6,15 +6,15 @@ import pytest
 import schemathesis
 from schemathesis.engine import events, from_schema
 
-from plantdesk.api.openapi import openapi_document
+from plantdesk.api.openapi import build_openapi_document
 from plantdesk.domain.errors import ErrorNumber
 from tests.api.client import Api
 from tests.api.conftest import Serve
 from tests.support import cases
 from tests.support.waiting import SECONDS
 
-_CREATE = openapi_document()["paths"]["/plants"]["post"]
-_SCHEMAS = openapi_document()["components"]["schemas"]
+_CREATE = build_openapi_document()["paths"]["/plants"]["post"]
+_SCHEMAS = build_openapi_document()["components"]["schemas"]
 
 
 # --- the document ------------------------------------------------------------------------------------------------
@@ -23,7 +23,7 @@ _SCHEMAS = openapi_document()["components"]["schemas"]
 def test_the_document_is_served_without_a_token(api: Api) -> None:
     answer = api.request("GET", "/openapi.json")
     assert answer.status == 200
-    assert answer.json == openapi_document(api.port)
+    assert answer.json == build_openapi_document(api.port)
     assert answer.json["servers"][0]["url"] == f"http://127.0.0.1:{api.port}"
     assert api.request("GET", "/openapi.json", headers={"Authorization": "Bearer wrong"}).status == 200
 
@@ -41,7 +41,7 @@ def test_the_document_refuses_other_methods(api: Api) -> None:
 
 
 def test_the_document_is_that_of_the_contract() -> None:
-    document = openapi_document()
+    document = build_openapi_document()
     assert document["openapi"] == "3.1.0"
     assert document["info"]["version"] == "1.0.0"
     assert list(document["paths"]) == ["/plants"]
@@ -56,7 +56,7 @@ def test_the_document_is_that_of_the_contract() -> None:
 
 def test_the_document_follows_the_rules_of_linters() -> None:
     """Redocly's and Spectral's recommended rules."""
-    document = openapi_document()
+    document = build_openapi_document()
     assert document["servers"][0]["url"] == "http://127.0.0.1:8721"
     assert document["info"]["license"]["identifier"] == "MIT"
     assert document["info"]["contact"]["url"]

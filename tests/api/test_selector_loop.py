@@ -12,7 +12,7 @@ from tests.api.conftest import Serve
 
 @pytest.fixture
 def api(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> Api:
-    monkeypatch.setattr("plantdesk.api.api_thread._new_loop", asyncio.SelectorEventLoop)
+    monkeypatch.setattr("plantdesk.api.api_thread._create_loop", asyncio.SelectorEventLoop)
     return serve()
 
 

@@ -149,7 +149,7 @@ def test_a_failed_start_is_reported_and_frees_the_port(
         raise error
 
     with monkeypatch.context() as broken:
-        broken.setattr("plantdesk.api.api_thread._new_loop", fail)
+        broken.setattr("plantdesk.api.api_thread._create_loop", fail)
         state = failed(server, port)
     assert type(state.error) is expected
     started(server, port)

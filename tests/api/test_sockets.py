@@ -32,7 +32,7 @@ def windows_error(number: int, code: int) -> OSError:
 def test_each_error_has_its_own_message(
     error: OSError, expected: type[Exception], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    original = sockets._bound  # noqa: SLF001
+    original = sockets._bind_and_listen  # noqa: SLF001
     free = free_port()  # else the message may name another user who has the port
 
     def refused(family: socket.AddressFamily, host: str, port: int) -> socket.socket:
@@ -40,21 +40,21 @@ def test_each_error_has_its_own_message(
             raise error
         return original(family, host, port)
 
-    monkeypatch.setattr(sockets, "_bound", refused)
+    monkeypatch.setattr(sockets, "_bind_and_listen", refused)
     with pytest.raises(expected):
         sockets.listen(free)
 
 
 @pytest.mark.parametrize("number", [errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT])
 def test_without_ipv6_it_listens_on_ipv4(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    original = sockets._bound  # noqa: SLF001
+    original = sockets._bind_and_listen  # noqa: SLF001
 
     def no_ipv6(family: socket.AddressFamily, host: str, port: int) -> socket.socket:
         if family == socket.AF_INET6:
             raise OSError(number, "no IPv6 here")
         return original(family, host, port)
 
-    monkeypatch.setattr(sockets, "_bound", no_ipv6)
+    monkeypatch.setattr(sockets, "_bind_and_listen", no_ipv6)
     with ExitStack() as stack:
         (only,) = [stack.enter_context(each) for each in sockets.listen(0)]
         assert only.getsockname()[0] == "127.0.0.1"

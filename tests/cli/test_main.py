@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from plantdesk import __version__
-from plantdesk.api.openapi import openapi_document
+from plantdesk.api.openapi import build_openapi_document
 from plantdesk.cli.main import main
 from plantdesk.domain.models import NewPlant
 from plantdesk.domain.records import COMMAND
@@ -198,7 +198,7 @@ def test_info_reports_that_nothing_runs_and_creates_nothing(home: Path, capfd: p
 
 
 def test_openapi_prints_the_served_document(run: Run) -> None:
-    assert json.loads(run("openapi")) == openapi_document()
+    assert json.loads(run("openapi")) == build_openapi_document()
 
 
 # --- what all have in common --------------------------------------------------------------------

@@ -56,7 +56,7 @@ def test_a_changed_translation_is_compiled_before_the_next_start(languages: Path
         text.write_text(f'msgid "Cancel"\nmsgstr "{translation}"\n\nmsgid "Add"\nmsgstr ""\n', encoding="utf-8")
         environment.ensure("")
         assert (Catalogue(compiled).text("Cancel"), Catalogue(compiled).text("Add")) == (translation, None)
-        assert not dev.translations_changed()
+        assert not dev.have_translations_changed()
         os.utime(compiled, (0, 0))  # as old as a change a while later would find it
     text.rename(languages / "es.po")
     environment.ensure("")

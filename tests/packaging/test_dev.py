@@ -29,7 +29,7 @@ class Offline(dev.Environment):
 
 @pytest.fixture
 def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Offline:
-    monkeypatch.setattr(dev, "own_pip", lambda: True)  # else one is unpacked into it, which takes seconds
+    monkeypatch.setattr(dev, "has_usable_pip", lambda: True)  # else one is unpacked into it, which takes seconds
     return Offline(tmp_path / "env")
 
 

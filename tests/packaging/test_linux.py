@@ -135,7 +135,7 @@ def test_the_manual_page_has_every_command_and_can_be_read(tmp_path: Path) -> No
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     page = (tmp_path / "plantdesk.1").read_text(encoding="ascii")
-    assert set(re.findall(r"^\.SS (plantdesk.*)$", page, re.MULTILINE)) == commands(options.parser()).keys()
+    assert set(re.findall(r"^\.SS (plantdesk.*)$", page, re.MULTILINE)) == commands(options.build_parser()).keys()
     assert not re.search("@[A-Z]+@", page)
     assert ".TS" not in page, "tables are lists of definitions"
 
@@ -143,7 +143,7 @@ def test_the_manual_page_has_every_command_and_can_be_read(tmp_path: Path) -> No
 @pytest.mark.parametrize("shell", completions.FILES)
 def test_each_shell_can_parse_its_completions(shell: str, tmp_path: Path) -> None:
     text = completions.completion(shell)
-    assert all(command.rpartition(" ")[2] in text for command in commands(options.parser()))
+    assert all(command.rpartition(" ")[2] in text for command in commands(options.build_parser()))
     if shutil.which(shell):
         (tmp_path / "completion").write_text(text, encoding="utf-8")
         subprocess.run([shell, "-n", str(tmp_path / "completion")], check=True)

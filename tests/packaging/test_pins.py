@@ -10,8 +10,8 @@ from packaging.utils import canonicalize_name
 
 import pins
 
-PINNED = [Requirement(line) for line in pins.pinned()]
-_LINES = {line: None for place, lines in pins.requirements().items() if place != "python" for line in lines}
+PINNED = [Requirement(line) for line in pins.read_pinned()]
+_LINES = {line: None for place, lines in pins.read_requirements().items() if place != "python" for line in lines}
 REQUIRED = [Requirement(line) for line in _LINES]
 MADE_BY_DEV = (Path(sys.prefix) / "made-for.json").exists()
 
@@ -58,7 +58,7 @@ def test_what_is_installed_is_what_is_pinned() -> None:
     assert {name: version for name, version in here.items() if name != "plantdesk"}.items() <= versions().items()
 
 
-@pytest.fixture(params=[place for place in pins.requirements() if place != "python"])
+@pytest.fixture(params=[place for place in pins.read_requirements() if place != "python"])
 def hashed(request: pytest.FixtureRequest) -> str:
     return (pins.HASHES / f"{request.param}.txt").read_text(encoding="utf-8")
 
@@ -70,7 +70,7 @@ def blocks(text: str) -> dict[str, int]:
 
 
 def test_each_requirement_has_an_exact_version_and_hashes(hashed: str) -> None:
-    assert pins.fingerprint() in hashed, "run: python3 packaging/pins.py --keep"
+    assert pins.compute_fingerprint() in hashed, "run: python3 packaging/pins.py --keep"
     pinned = blocks(hashed)
     assert pinned
     assert len(pinned) == len(re.findall(r"^[^#\s]", hashed, re.MULTILINE))
@@ -79,33 +79,33 @@ def test_each_requirement_has_an_exact_version_and_hashes(hashed: str) -> None:
 
 @pytest.mark.parametrize("extra", ["", "test", "build"])
 def test_an_environment_gets_all_its_requirements(extra: str) -> None:
-    lines = [line for file in pins.files(extra) for line in blocks(file.read_text(encoding="utf-8"))]
+    lines = [line for file in pins.find_hash_files(extra) for line in blocks(file.read_text(encoding="utf-8"))]
     named = {canonicalize_name(Requirement(line).name) for line in lines}
-    required = [line for place in ("run", "build-system", extra) if place for line in pins.requirements()[place]]
+    required = [line for place in ("run", "build-system", extra) if place for line in pins.read_requirements()[place]]
     assert {canonicalize_name(Requirement(line).name) for line in required} <= named
 
 
 def test_the_build_environment_has_no_package_of_the_tests() -> None:
-    frozen = "".join(file.read_text(encoding="utf-8") for file in pins.files("build"))
+    frozen = "".join(file.read_text(encoding="utf-8") for file in pins.find_hash_files("build"))
     assert not {"pytest", "mypy", "schemathesis"}.intersection(Requirement(line).name for line in blocks(frozen))
 
 
 def test_the_fingerprint_follows_the_requirements(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    before = pins.fingerprint()
+    before = pins.compute_fingerprint()
     text = (pins.ROOT / "pyproject.toml").read_text(encoding="utf-8")
     monkeypatch.setattr(pins, "ROOT", tmp_path)
     (tmp_path / "pyproject.toml").write_text(text.replace("line-length = 120", "line-length = 99"), encoding="utf-8")
-    assert pins.fingerprint() == before
+    assert pins.compute_fingerprint() == before
     (tmp_path / "pyproject.toml").write_text(text.replace("platformdirs>=", "platformdirs>"), encoding="utf-8")
-    assert pins.fingerprint() != before
-    assert json.dumps(pins.requirements())
+    assert pins.compute_fingerprint() != before
+    assert json.dumps(pins.read_requirements())
 
 
 def test_wheels_for_a_macos_newer_than_the_oldest_one_are_refused() -> None:
     tags = ("macosx_15_0_arm64", "macosx_14_0_arm64", "macosx_10_9_universal2.macosx_15_0_arm64", "win_amd64")
     wheels = ", ".join(f'{{ url = "x-{tag}.whl", hashes = {{ sha256 = "{at}" }} }}' for at, tag in enumerate(tags))
     lock = f'[[packages]]\nname = "x"\nwheels = [{wheels}]\n\n[[packages]]\nname = "no wheels"\n'
-    refused = pins.refused_hashes(lock)
+    refused = pins.find_refused_hashes(lock)
     assert refused == {"--hash=sha256:0"}
-    (block,) = pins.blocks_of("x==1 \\\n    --hash=sha256:0 \\\n    --hash=sha256:1\n", refused)
+    (block,) = pins.split_blocks("x==1 \\\n    --hash=sha256:0 \\\n    --hash=sha256:1\n", refused)
     assert block == "x==1 \\\n    --hash=sha256:1\n"

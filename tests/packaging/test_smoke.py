@@ -79,7 +79,7 @@ def test_a_program_that_works_passes(tmp_path: Path) -> None:
     [
         ("print('hello', file=sys.stderr)", "on standard error: hello"),
         (
-            "from plantdesk.cli.commands import program\nprogram._qt_problems = lambda _: ['no Qt']",
+            "from plantdesk.cli.commands import program\nprogram._find_qt_problems = lambda _: ['no Qt']",
             "no Qt|ended with 1",
         ),
         ("if len(sys.argv) > 1 and sys.argv[1] == '--port': sys.exit(3)", "running program: 3"),

@@ -52,7 +52,7 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_what_the_loader_finds_is_not_missing() -> None:
-    assert display.missing_libraries([Library("libc.so.6", "libc6"), NOWHERE]) == [NOWHERE]
+    assert display.find_missing_libraries([Library("libc.so.6", "libc6"), NOWHERE]) == [NOWHERE]
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_what_the_loader_finds_is_not_missing() -> None:
 )
 def test_the_line_to_type_is_that_of_the_system(program: str, line: str, programs: Path) -> None:
     (programs / program).touch(mode=0o755)
-    hint = str(display.install_hint([Library("libxcb-cursor.so.0", "libxcb-cursor0")]))
+    hint = str(display.format_install_hint([Library("libxcb-cursor.so.0", "libxcb-cursor0")]))
     assert line in hint
     assert "\n" not in hint
 

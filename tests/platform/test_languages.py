@@ -104,7 +104,7 @@ def test_the_language_is_that_of_the_setting_or_the_first_of_the_system_that_is_
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_the_translations_of_a_language_can_be_used(file: Path) -> None:
-    assert not translations.problems_of(read_po(io.BytesIO(file.read_bytes()), locale=file.stem))
+    assert not translations.find_problems(read_po(io.BytesIO(file.read_bytes()), locale=file.stem))
     assert file.stem in languages.available()
 
 
@@ -116,7 +116,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     code.write_text('self.tr("Cancel"), Text("{count:,} plants", one="1 plant", count=2)', encoding="utf-8")
     monkeypatch.setattr(project, "ROOT", tmp_path)
     monkeypatch.setattr(translations, "FOLDER", tmp_path)
-    monkeypatch.setattr("translations._texts_of_resources", list)  # those of the desktop entry
+    monkeypatch.setattr("translations._find_resource_texts", list)  # those of the desktop entry
     return tmp_path / "de.po"
 
 

@@ -27,7 +27,7 @@ class WithoutStreams:
         self.shown: list[tuple[str, int]] = []
         self._monkeypatch = monkeypatch
         monkeypatch.setattr(output, "HAS_MESSAGE_BOX", True)
-        monkeypatch.setattr(output, "message_box", lambda text, code: self.shown.append((text, code)))
+        monkeypatch.setattr(output, "show_message_box", lambda text, code: self.shown.append((text, code)))
 
     def __call__(self, *arguments: str) -> int:
         with self._monkeypatch.context() as without:
@@ -124,7 +124,7 @@ def port_of(window: subprocess.Popen[bytes]) -> int:
 def test_a_server_that_stops_shows_no_box(tmp_path: Path) -> None:
     shown = tmp_path / "shown"
     box = "from plantdesk.platform import output; "
-    box += f"output.message_box = lambda text, code: open({str(shown)!r}, 'w')"
+    box += f"output.show_message_box = lambda text, code: open({str(shown)!r}, 'w')"
     with subprocess.Popen([sys.executable, "-c", f"{box}; {_WITHOUT.format(['serve', '--port', '0'])}"]) as server:
         port_of(server)
         server.terminate()

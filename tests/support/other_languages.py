@@ -61,7 +61,7 @@ class Language(Catalogue):
 
         with (languages.folder() / f"{self.name}.po").open("rb") as file:
             messages = [message for message in read_po(file) if message.id and translations.is_translated(message)]
-        pairs = [(found, sources) for message in messages for sources, found in translations.pairs(message)]
+        pairs = [(found, sources) for message in messages for sources, found in translations.pair_translations(message)]
         found = {text.replace("&", ""): sources[-1].replace("&", "") for text, sources in pairs}
         texts = sorted(found, key=lambda text: ("{" in text, -len(text)))
         return [(_pattern(text), re.sub(r"\{(\w+)[^{}]*\}", r"{\1}", found[text])) for text in texts]

@@ -24,7 +24,7 @@ LINES = st.lists(st.tuples(st.lists(CELLS, max_size=4).map(",".join), st.sampled
 def rows_of(content: str, piece: int) -> Rows | str:
     """Read a file in pieces of so many bytes; return its rows with their lines, or the message why it is refused."""
     rows: Rows = []
-    with mock.patch.object(text, "_PIECE", piece):
+    with mock.patch.object(text, "_READ_SIZE", piece):
         try:
             table = DelimitedTable(
                 TextFile(io.BytesIO(content.encode()), "a.csv", lambda _size: None, "utf-8"), ",", '"'

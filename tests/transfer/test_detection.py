@@ -8,7 +8,7 @@ import pytest
 
 from plantdesk.cli.main import main
 from plantdesk.transfer.columns import _FIELDS_BY_HEADER, HEADERS, Columns, find_layout
-from plantdesk.transfer.name_parts import normalized_header
+from plantdesk.transfer.name_parts import normalize_header
 from tests.conftest import Refused
 from tests.transfer.conftest import Imported, Write, import_files, names_of, stored, write_workbook
 
@@ -99,7 +99,7 @@ def test_headers_of_many_languages_are_known(imported: Imported, header: str) ->
 
 
 def test_no_header_has_two_meanings() -> None:
-    headers = [normalized_header(each).replace(" ", "") for field in HEADERS.values() for each in field.split("|")]
+    headers = [normalize_header(each).replace(" ", "") for field in HEADERS.values() for each in field.split("|")]
     assert len(set(headers)) == len(headers) == len(_FIELDS_BY_HEADER)
 
 

@@ -199,7 +199,7 @@ def test_a_refused_target_leaves_the_locks_on_the_open_store(tmp_path: Path) -> 
     )
     with closing(SqliteStore(database)) as store:
         store.add(new_plant({"id": 100, "name": "x"}), FORM).result(SECONDS)
-        for use in (check_target, lambda file: input_file(file).opened().__enter__()):
+        for use in (check_target, lambda file: input_file(file).open().__enter__()):
             with pytest.raises(PlantDeskError, match="database"):
                 use(link)
         subprocess.run([sys.executable, "-c", read, str(database)], check=True)

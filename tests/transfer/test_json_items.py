@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plantdesk.domain.validation import UnfitNumber
-from plantdesk.transfer.json_items import FileSyntaxError, Item, array_items, item_of_line
+from plantdesk.transfer.json_items import FileSyntaxError, Item, parse_array, parse_item
 from tests.support.cases import cases
 from tests.support.json_texts import OBJECTS
 
@@ -39,7 +39,7 @@ def plain(item: Item) -> str:
     ],
 )
 def test_a_line_is_one_object_or_says_why_not(line: str, found: str) -> None:
-    item = item_of_line(line, 7)
+    item = parse_item(line, 7)
     assert found in plain(item)
     assert (item.text, item.line) == (line, 7)
 
@@ -48,7 +48,7 @@ def read_array(pieces: list[str]) -> list[tuple[int, str]]:
     """Return the lines and items of an array, and the error where it ends with one."""
     found: list[tuple[int, str]] = []
     try:
-        found += ((item.line, plain(item)) for item in array_items(iter(pieces), 1000))
+        found += ((item.line, plain(item)) for item in parse_array(iter(pieces), 1000))
     except FileSyntaxError as error:
         found.append((error.line, str(error.reason)))
     return found

@@ -8,7 +8,7 @@ import pytest
 from plantdesk.domain import folding
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.search import parse_search, search_text
-from plantdesk.transfer.columns import Columns, field_of_header
+from plantdesk.transfer.columns import Columns, find_field
 from plantdesk.transfer.files import InputFile
 from plantdesk.transfer.formats import Format
 from plantdesk.transfer.inputs import ReadOptions, open_input
@@ -48,7 +48,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "json lines": lambda text: read(text, Format.JSON_LINES),
     "search": lambda text: search_text(parse_search(text).groups[0] if parse_search(text).groups else ()),
     "folding": lambda text: (folding.searched(text), folding.natural_key(text)),
-    "header": field_of_header,
+    "header": find_field,
 }
 
 

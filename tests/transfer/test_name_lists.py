@@ -97,7 +97,7 @@ def test_a_list_in_latin_1_is_read_also_where_it_begins_in_ascii(tmp_path: Path)
     for text in (PLAIN_WFO, PLAIN_WFO.replace("Érica", "Erica") + plain + "x\t\tRosa é\tspecies\tL.\tRosa\tAccepted\n"):
         file.write_bytes(text.encode("latin-1"))
         left_out: list[int] = []
-        names = list(read_names(input_file(file), lambda _count: None, left_out=left_out.append))
+        names = list(read_names(input_file(file), lambda _count: None, report_left_out=left_out.append))
         assert names[-1] in {"Érica", "Rosa é"}
         assert left_out[-1] == text.count("Synonym")
 
@@ -106,7 +106,7 @@ def test_rows_that_cannot_be_read_are_counted(tmp_path: Path) -> None:
     file, left_out = tmp_path / "list.tsv", list[int]()
     wrong = '"Rosa canina"\t"in the "Flora" p. 3"\n'
     file.write_text(f'"scientificName"\t"source"\n"Rosa alba"\t"x"\n{wrong}')
-    assert list(read_names(input_file(file), lambda _count: None, left_out=left_out.append)) == ["Rosa alba"]
+    assert list(read_names(input_file(file), lambda _count: None, report_left_out=left_out.append)) == ["Rosa alba"]
     assert left_out[-1] == 1
     file.write_text(f'"scientificName"\t"source"\n{wrong}')
     with pytest.raises(FileError, match="column 2"):

@@ -384,7 +384,7 @@ def test_rows_are_the_same_in_pieces_of_any_size(rows: list[bytes], piece: int, 
     content = head + b"".join(rows) + END
     expected, refused = _read(content)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(workbooks, "_PIECE", piece)
+        patch.setattr(workbooks, "_READ_SIZE", piece)
         found, reason = _read(content)
     assert found[: len(expected)] == expected[: len(found)]
     assert refused or (found, reason) == (expected, "")  # an error behind the rows may be in a piece that is not read

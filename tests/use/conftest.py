@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from dev import missing_programs
+from dev import find_missing_programs
 from tests.use.user import Screen, User
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip these tests where there is no X server, but not in CI."""
-    missing = ["X11"] if sys.platform != "linux" else missing_programs()
+    missing = ["X11"] if sys.platform != "linux" else find_missing_programs()
     if missing and "CI" in os.environ:
         raise pytest.UsageError(f"not installed: {', '.join(missing)}")
     for item in items if missing else []:

@@ -18,28 +18,28 @@ from plantdesk.store import location_of
 if TYPE_CHECKING:
     from plantdesk.domain.locations import StoreLocation  # imports pydantic, for which a shell would wait
 
-_MAX_NAME = 300
+_MAX_NAME_LENGTH = 300
 
 
 def run(kind: str, words: Sequence[str]) -> int:
     """Print the names of `tokens`, `tags` or `backups` of the store in `words`. Creates nothing."""
     with contextlib.suppress(PlantDeskError, OSError):
-        database = _database(words)
-        output.write("\n".join(shortened(name, _MAX_NAME) for name in _names(kind, database)))
+        database = _find_database(words)
+        output.write("\n".join(shortened(name, _MAX_NAME_LENGTH) for name in _list_names(kind, database)))
     return 0
 
 
-def _names(kind: str, database: StoreLocation) -> Iterable[str]:
+def _list_names(kind: str, database: StoreLocation) -> Iterable[str]:
     if kind == "backups":
         return [backup.path.name for backup in database.backups.newest_first()]
     tags, tokens = database.completion_names()
     return tags if kind == "tags" else tokens
 
 
-def _database(words: Sequence[str]) -> StoreLocation:
+def _find_database(words: Sequence[str]) -> StoreLocation:
     """Return the store in the words; bash splits `--database=FILE` into three."""
-    split = [part for word in words for part in word.split("=", 1) if part]
-    for option, value in itertools.pairwise(split):
+    parts = [part for word in words for part in word.split("=", 1) if part]
+    for option, value in itertools.pairwise(parts):
         if option == "--database":
             return location_of(paths.expand_path(value.strip("'\"").replace("\\ ", " ")))
     return location_of(None)

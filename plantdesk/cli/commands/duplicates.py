@@ -8,7 +8,14 @@ from collections.abc import Iterator
 from itertools import chain, groupby, islice, repeat
 from operator import itemgetter
 
-from plantdesk.cli.commands.plants import batched, find_plant, plant_json, plant_line, quoted, report_change
+from plantdesk.cli.commands.plants import (
+    batched,
+    find_plant,
+    format_plant_line,
+    plant_as_json,
+    quote_text,
+    report_change,
+)
 from plantdesk.cli.stores import open_existing_store, open_reader
 from plantdesk.cli.terminal import confirm
 from plantdesk.domain.duplicates import KeepRule, PlantGroups, intentional_groups, merge_pages
@@ -23,11 +30,11 @@ from plantdesk.platform import output
 Member = tuple[int, PlantRow]
 
 #: The number of plants that are read together.
-_PAGE = 500
+_PAGE_SIZE = 500
 #: The most groups that a dry run prints.
-_MAX_SHOWN = 20
-#: The most ids that it prints of each.
-_MAX_IDS = 10
+_MAX_PREVIEWED_GROUPS = 20
+#: The most ids that it prints of each group.
+_MAX_PREVIEWED_IDS = 10
 
 
 def duplicates(options: argparse.Namespace) -> int:
@@ -36,7 +43,7 @@ def duplicates(options: argparse.Namespace) -> int:
     with open_reader(options.database) as reader:
         groups = reader.duplicates(by_tag=options.by == "name-tag")
         if not options.merge:
-            format_members = _json_lines if options.json else _text_lines
+            format_members = _format_as_json if options.json else _format_as_text
             for batch in batched(format_members(_read_members(reader, groups))):
                 output.write("\n".join(batch))
         intentional = intentional_groups(groups, reader.rows) if options.merge and not options.all else set()
@@ -91,14 +98,17 @@ def merge(options: argparse.Namespace) -> int:
 def _merge(edit: MergePlants, options: argparse.Namespace) -> None:
     """Make the change, after a question if several plants go, or print its effect in a dry run."""
     groups = len(edit.groups.sizes)
-    going = len(edit.groups.ids) - groups
+    removed_count = len(edit.groups.ids) - groups
     if options.dry_run:
         with open_reader(options.database) as reader:
-            _report_unmerged(going - _print_merges(reader, edit))
+            _report_unmerged(removed_count - _print_merges(reader, edit))
         return
-    if going > 1 and not options.yes:
+    if removed_count > 1 and not options.yes:
         others = "one" if groups == 1 else f"{groups:,} others"
-        confirm(f"Merge {going:,} plants into {others}?", Text("None of the {count:,} plants was merged", count=going))
+        confirm(
+            f"Merge {removed_count:,} plants into {others}?",
+            Text("None of the {count:,} plants was merged", count=removed_count),
+        )
     with open_existing_store(options.database) as store:
         applied = store.apply([edit], COMMAND).result()
     if applied.change is None:
@@ -107,9 +117,9 @@ def _merge(edit: MergePlants, options: argparse.Namespace) -> None:
             "together.",
             one="The plant was not merged: it has changed meanwhile, or the notes are too long together.",
         )
-        raise PlantDeskError(text, count=going)
+        raise PlantDeskError(text, count=removed_count)
     report_change(applied, options.database)
-    _report_unmerged(going - applied.change.parameters["merged"])
+    _report_unmerged(removed_count - applied.change.parameters["merged"])
 
 
 def _report_intentional(plants: int, groups: int) -> None:
@@ -130,20 +140,22 @@ def _report_unmerged(count: int) -> None:
 
 def _print_merges(reader: PlantReader, edit: MergePlants) -> int:
     """Print the first groups after the merge, and report how many plants would go; return that number."""
-    first = edit._replace(groups=edit.groups.without(range(_MAX_SHOWN, len(edit.groups.sizes))))
-    going = set[int]()
+    previewed = edit._replace(groups=edit.groups.without(range(_MAX_PREVIEWED_GROUPS, len(edit.groups.sizes))))
+    removed_ids = set[int]()
     notes = dict[int, str | None]()
-    for page in merge_pages(*first, reader.rows):
-        going.update(page.deleted)
+    for page in merge_pages(*previewed, reader.rows):
+        removed_ids.update(page.deleted)
         notes.update((plant_id, note) for plant_id, _, _, note in page.changed)
-    ids = iter(first.groups.ids)
-    for size in first.groups.sizes:
+    ids = iter(previewed.groups.ids)
+    for size in previewed.groups.sizes:
         group = [*islice(ids, size)]
-        stay = [plant_id for plant_id in group if plant_id not in going] if going & {*group} else []
-        for row in reader.rows(stay).values():
-            note = f"; note {quoted(row.note)} -> {quoted(notes[row.id])}" if row.id in notes else ""
-            others = comma_list([plant_id for plant_id in group if plant_id != row.id], _MAX_IDS)
-            output.write(f"{plant_line(row)}  takes in {others}{note}")
+        remaining_ids = (
+            [plant_id for plant_id in group if plant_id not in removed_ids] if removed_ids & {*group} else []
+        )
+        for row in reader.rows(remaining_ids).values():
+            note = f"; note {quote_text(row.note)} -> {quote_text(notes[row.id])}" if row.id in notes else ""
+            others = comma_list([plant_id for plant_id in group if plant_id != row.id], _MAX_PREVIEWED_IDS)
+            output.write(f"{format_plant_line(row)}  takes in {others}{note}")
     return _report_preview(sum(len(page.deleted) for page in merge_pages(*edit, reader.rows)))
 
 
@@ -155,25 +167,25 @@ def _report_preview(count: int) -> int:
 def _read_members(reader: PlantReader, groups: PlantGroups) -> Iterator[Member]:
     """Yield the plants of all groups as they are read: one group may have a million."""
     numbers = chain.from_iterable(repeat(number, size) for number, size in enumerate(groups.sizes))
-    for start in range(0, len(groups.ids), _PAGE):
-        ids = groups.ids[start : start + _PAGE].tolist()
+    for start in range(0, len(groups.ids), _PAGE_SIZE):
+        ids = groups.ids[start : start + _PAGE_SIZE].tolist()
         rows = reader.rows(ids)
         yield from ((number, rows[key]) for number, key in zip(numbers, ids, strict=False) if key in rows)
 
 
-def _text_lines(members: Iterator[Member]) -> Iterator[str]:
-    last = 0
+def _format_as_text(members: Iterator[Member]) -> Iterator[str]:
+    last_number = 0
     for number, row in members:
-        yield plant_line(row) if number == last else f"\n{plant_line(row)}"
-        last = number
+        yield format_plant_line(row) if number == last_number else f"\n{format_plant_line(row)}"
+        last_number = number
 
 
-def _json_lines(members: Iterator[Member]) -> Iterator[str]:
+def _format_as_json(members: Iterator[Member]) -> Iterator[str]:
     is_first_group = True
     for _, group in groupby(members, key=itemgetter(0)):
         separator = '[\n{"plants": [\n' if is_first_group else ',\n{"plants": [\n'
         for _, row in group:
-            yield f"{separator}{json.dumps(plant_json(row))}"
+            yield f"{separator}{json.dumps(plant_as_json(row))}"
             separator = ","
         yield "]}"
         is_first_group = False

@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 
 from plantdesk.cli.commands.plants import find_plants
-from plantdesk.cli.stores import Filter, build_selection, open_reader, requested_filter
+from plantdesk.cli.stores import Filter, build_selection, open_reader, parse_filter_options
 from plantdesk.cli.terminal import interruptible
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.records import PlantRow
 from plantdesk.domain.texts import Text, plants_text
 from plantdesk.platform import output
 from plantdesk.transfer.files import is_replaced
-from plantdesk.transfer.formats import EXPORT_FORMATS, Format, format_of
+from plantdesk.transfer.formats import EXPORT_FORMATS, Format, find_format
 from plantdesk.transfer.writing import write_plants
 
 
@@ -22,8 +22,8 @@ def export_plants(options: argparse.Namespace) -> int:
     Raises UnknownFormatError, other PlantDeskErrors, OSError.
     """
     file = options.file
-    requested = requested_filter(options)
-    file_format = format_of(file, requested_format(options), EXPORT_FORMATS)
+    requested = parse_filter_options(options)
+    file_format = find_format(file, parse_format_option(options), EXPORT_FORMATS)
     outcome = "No file was written." if is_replaced(file) else "The output is incomplete."
     with interruptible(outcome), open_reader(options.database) as reader:
         count = write_plants(file, file_format, reader, build_selection(reader, requested), lambda _count: None)
@@ -31,7 +31,7 @@ def export_plants(options: argparse.Namespace) -> int:
     return 0
 
 
-def requested_format(options: argparse.Namespace) -> Format | None:
+def parse_format_option(options: argparse.Namespace) -> Format | None:
     """Return the format in the option --format."""
     return None if options.format is None else Format(options.format)
 
@@ -58,7 +58,7 @@ def labels(options: argparse.Namespace) -> int:
     if not 1 <= options.start <= sheet.label_count:
         options.parser.error(Text("--start: this sheet has the labels 1 to {count}", count=sheet.label_count))
     with interruptible("No file was written."):
-        rows = _selected_rows(options)
+        rows = _read_selected_rows(options)
         if not rows:
             raise PlantDeskError(Text("No plant is selected, so no labels were written."))
         job = LabelJob(sheet, rows, content, options.start - 1)
@@ -68,8 +68,8 @@ def labels(options: argparse.Namespace) -> int:
     return 0
 
 
-def _selected_rows(options: argparse.Namespace) -> list[PlantRow]:
-    requested = requested_filter(options)
+def _read_selected_rows(options: argparse.Namespace) -> list[PlantRow]:
+    requested = parse_filter_options(options)
     if options.ids and requested != Filter():
         options.parser.error(Text("give either IDs, or --search, --tag, --no-tag, --from or --since"))
     with open_reader(options.database) as reader:

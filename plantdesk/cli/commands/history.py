@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from contextlib import closing
 
-from plantdesk.cli.stores import command_line, open_existing_store, open_reader
-from plantdesk.cli.terminal import iso_time, local_time, print_json, print_table
+from plantdesk.cli.stores import format_command, open_existing_store, open_reader
+from plantdesk.cli.terminal import format_iso_time, format_local_time, print_json, print_table
 from plantdesk.domain.edits import Undone
 from plantdesk.domain.errors import NothingToUndoError, PlantDeskError, UndoConflictError
 from plantdesk.domain.history import Change
@@ -18,7 +18,7 @@ from plantdesk.domain.texts import Text, comma_list, joined, plants_text, shorte
 from plantdesk.platform import output
 
 #: The most ids of skipped plants that are printed.
-_MAX_IDS = 10
+_MAX_SKIPPED_IDS = 10
 
 
 def list_changes(options: argparse.Namespace) -> int:
@@ -26,9 +26,9 @@ def list_changes(options: argparse.Namespace) -> int:
     with open_reader(options.database) as reader:
         changes = [change for change in reader.history(options.limit) if change.made_at >= (options.since or 0)]
     if options.json:
-        print_json([_change_json(change) for change in changes])
+        print_json([_change_as_json(change) for change in changes])
     elif changes:
-        print_table(("NUMBER", "TIME", "BY", "PLANTS", "CHANGE"), [_cells(change) for change in changes])
+        print_table(("NUMBER", "TIME", "BY", "PLANTS", "CHANGE"), [_format_cells(change) for change in changes])
     elif options.since:
         output.report("There are no changes since then.")
     else:
@@ -60,13 +60,13 @@ def redo(options: argparse.Namespace) -> int:
     return 0
 
 
-def _report_undo(undone: Undone, of: str = "") -> None:
+def _report_undo(undone: Undone, suffix: str = "") -> None:
     change = undone.change
-    output.report(f"{shortened(str(change.title), 100)} ({plants_text(change.plants)}){of}.")
+    output.report(f"{shortened(str(change.title), 100)} ({plants_text(change.plants)}){suffix}.")
     if undone.moved_text is not None:
         output.report(str(undone.moved_text))
     if undone.skipped:
-        ids = comma_list(undone.skipped_ids, _MAX_IDS, undone.skipped)
+        ids = comma_list(undone.skipped_ids, _MAX_SKIPPED_IDS, undone.skipped)
         skipped = Text(
             "{count:,} plants have been changed since and were left as they are.",
             one="1 plant has been changed since and was left as it is.",
@@ -76,36 +76,43 @@ def _report_undo(undone: Undone, of: str = "") -> None:
 
 
 def _report_latest_undo(store: PlantStore, undone: Undone, database: StoreLocation) -> None:
-    """Report an undo without a number: also the time of the change, and the plants that were added since and stay."""
+    """Report an undo of the latest change: also its time, and the plants that were added since and stay."""
     change = undone.change
     with closing(store.reader()) as reader:
-        latest = max((item.number for item in reader.history(1)), default=0)  # others may have changed something since
-        newest = reader.history(max(latest, change.number) - (change.undoes or 0) + 1)  # numbers have no gaps
-        made_at = next((other.made_at for other in newest if other.number == change.undoes), change.made_at)
-        since = Selection(since=made_at + 1)
-        added = reader.count_selected(since)
-        first = next(reader.selected(since, 1), None)
-    _report_undo(undone, f", made {local_time(made_at)}")
-    if added == 1 and first is not None:
-        command = command_line(database, f"delete {first.id}")
+        # Another program may have changed something since.
+        latest_number = max((newest.number for newest in reader.history(1)), default=0)
+        changes = reader.history(max(latest_number, change.number) - (change.undoes or 0) + 1)  # numbers have no gaps
+        made_at = next((past.made_at for past in changes if past.number == change.undoes), change.made_at)
+        added_since = Selection(since=made_at + 1)
+        added_count = reader.count_selected(added_since)
+        first_added = next(reader.selected(added_since, 1), None)
+    _report_undo(undone, f", made {format_local_time(made_at)}")
+    if added_count == 1 and first_added is not None:
+        command = format_command(database, f"delete {first_added.id}")
         output.report(f"1 plant was added since and stays. To remove it, type: {command}")
-    elif added:
+    elif added_count:
         output.report(
-            f"{added:,} plants were added since and stay. To see them, type: {command_line(database, 'list')}"
+            f"{added_count:,} plants were added since and stay. To see them, type: {format_command(database, 'list')}"
         )
 
 
-def _cells(change: Change) -> tuple[str, ...]:
+def _format_cells(change: Change) -> tuple[str, ...]:
     source = change.source.label or str(change.source.kind)
     source = f"{source}, {change.desk}" if change.desk else source
     undone = " (undone)" if change.is_undone else ""
-    return str(change.number), local_time(change.made_at), source, f"{change.plants:,}", f"{change.title}{undone}"
+    return (
+        str(change.number),
+        format_local_time(change.made_at),
+        source,
+        f"{change.plants:,}",
+        f"{change.title}{undone}",
+    )
 
 
-def _change_json(change: Change) -> dict[str, object]:
+def _change_as_json(change: Change) -> dict[str, object]:
     return {
         "number": change.number,
-        "made_at": iso_time(change.made_at),
+        "made_at": format_iso_time(change.made_at),
         "source": str(change.source.kind),
         "source_name": change.source.label or None,
         "desk": change.desk or None,

@@ -13,13 +13,13 @@ from typing import TypeVar
 from plantdesk.cli.stores import (
     Filter,
     build_selection,
-    command_line,
+    format_command,
     open_existing_store,
     open_reader,
     open_store,
-    requested_filter,
+    parse_filter_options,
 )
-from plantdesk.cli.terminal import confirm, iso_time, local_time, print_json
+from plantdesk.cli.terminal import confirm, format_iso_time, format_local_time, print_json
 from plantdesk.domain.edits import Applied, Delete, DeleteAll, Edit, Insert, Rewrite, edited
 from plantdesk.domain.errors import UnknownPlantError
 from plantdesk.domain.locations import StoreLocation
@@ -34,11 +34,11 @@ from plantdesk.platform import output
 
 _Item = TypeVar("_Item")
 #: The number of plants that are printed together.
-_BATCH = 500
-_MAX_NAME = 60
+_BATCH_SIZE = 500
+_MAX_SHOWN_LENGTH = 60
 #: The most changes that a dry run prints.
-_MAX_PREVIEWED = 20
-_MAX_TITLE = 100
+_MAX_PREVIEWED_CHANGES = 20
+_MAX_TITLE_LENGTH = 100
 _FIELDS = ("id", "name", "tag", "note", "added_at", "source", "source_name")
 
 
@@ -46,8 +46,8 @@ def add(options: argparse.Namespace) -> int:
     """Add the plant and print its id. Raises InvalidPlantError, UnknownPlantError, IdTakenError, StoreError."""
     if options.name is None and options.like is None:
         options.parser.error(Text("give --name, or --like with the ID of a plant to copy"))
-    given = {"name": options.name, "tag": options.tag}
-    values = {field: text for field, text in given.items() if text is not None}
+    typed_values = {"name": options.name, "tag": options.tag}
+    values = {field: text for field, text in typed_values.items() if text is not None}
     if options.name is not None:
         check_name(options.name)
     plant_id = None if options.id is None else parse_id(options.id)
@@ -79,14 +79,14 @@ def _add_copy(options: argparse.Namespace, values: dict[str, str], plant_id: int
 
 def list_plants(options: argparse.Namespace) -> int:
     """Print plants, newest first, while they are read. Raises StoreError, PlantDeskError for an unknown source."""
-    requested = requested_filter(options)
+    requested = parse_filter_options(options)
     with open_reader(options.database) as reader:
         rows = reader.selected(build_selection(reader, requested), options.limit)
         if options.csv and not output.is_terminal():
             output.use_utf8()
-        format_rows = _csv_lines if options.csv else _text_lines
+        format_rows = _format_as_csv if options.csv else _format_as_text
         if options.json:
-            format_rows = _json_lines
+            format_rows = _format_as_json
         for text in format_rows(rows):
             output.write(text)
     return 0
@@ -97,12 +97,12 @@ def get(options: argparse.Namespace) -> int:
     with open_reader(options.database) as reader:
         row = find_plant(reader, parse_id(options.id))
     if options.json:
-        print_json(plant_json(row))
+        print_json(plant_as_json(row))
         return 0
-    source = f"{row.source.kind} {_shortened(row.source.label)}".rstrip()
+    source = f"{row.source.kind} {_shorten(row.source.label)}".rstrip()
     lines = [f"ID:    {row.id}", f"Name:  {printable(row.name)}"]
     lines += [f"Tag:   {printable(row.tag)}"] if row.tag is not None else []
-    lines += [f"Added: {local_time(row.added_at)} by {source}"]
+    lines += [f"Added: {format_local_time(row.added_at)} by {source}"]
     lines += ["Note:", *(f"  {printable(line)}" for line in row.note.splitlines())] if row.note else []
     output.write("\n".join(lines))
     return 0
@@ -114,10 +114,10 @@ def edit(options: argparse.Namespace) -> int:
     Raises InvalidPlantError, InvalidPatternError, UnknownPlantError, EditConflictError, StoreError; PlantDeskError for
     an unknown source, or if the user does not confirm.
     """
-    rule = _requested_rule(options)
+    rule = _parse_rule_options(options)
     if options.dry_run:
         with open_reader(options.database) as reader:
-            _print_changes(reader, _selection(reader, options), rule)
+            _print_changes(reader, _build_edit_selection(reader, options), rule)
         return 0
     with open_existing_store(options.database) as store, closing(store.reader()) as reader:
         change: Edit
@@ -125,7 +125,7 @@ def edit(options: argparse.Namespace) -> int:
             row = find_plant(reader, parse_id(options.id))
             change = edited(row, **rule.apply(PlantTexts(row.name, row.tag, row.note))._asdict())
         else:
-            change = Rewrite(_selection(reader, options), rule)
+            change = Rewrite(_build_edit_selection(reader, options), rule)
             if not options.yes:
                 _confirm_edit(reader.count_selected(change.plants))
         report_change(store.apply([change], COMMAND).result(), options.database)
@@ -136,13 +136,13 @@ def _check_edit(options: argparse.Namespace) -> None:
     """Refuse contradictory options, and a search that selects all plants."""
     if options.replace and not options.replace[0]:
         options.parser.error(Text("OLD of --replace is empty: give the text that is to be replaced"))
-    has_filter = _edit_filter(options) != Filter()
+    has_filter = _parse_edit_filter(options) != Filter()
     if has_filter is (options.id is not None):
         options.parser.error(Text("give either an ID, or --search, --tagged, --untagged, --from or --since"))
-    _refuse_everything(options)
+    _refuse_empty_search(options)
 
 
-def _requested_rule(options: argparse.Namespace) -> RewriteRule:
+def _parse_rule_options(options: argparse.Namespace) -> RewriteRule:
     """Return the rule that the options describe, for all plants that they select."""
     _check_edit(options)
     old, new = options.replace or ("", "")
@@ -172,19 +172,19 @@ def _requested_rule(options: argparse.Namespace) -> RewriteRule:
     return rule
 
 
-def _edit_filter(options: argparse.Namespace) -> Filter:
+def _parse_edit_filter(options: argparse.Namespace) -> Filter:
     """Return the filter of `edit`: its --tag and --no-tag set tags instead of selecting plants."""
-    return requested_filter(options)._replace(tag=options.tagged, without_tag=options.untagged)
+    return parse_filter_options(options)._replace(tag=options.tagged, without_tag=options.untagged)
 
 
-def _refuse_everything(options: argparse.Namespace) -> None:
+def _refuse_empty_search(options: argparse.Namespace) -> None:
     if options.search is not None and parse_search(options.search).is_everything:
         options.parser.error(Text("--search needs a word, since an empty one selects all plants"))
 
 
-def _selection(reader: PlantReader, options: argparse.Namespace) -> Selection:
+def _build_edit_selection(reader: PlantReader, options: argparse.Namespace) -> Selection:
     if options.id is None:
-        return build_selection(reader, _edit_filter(options))
+        return build_selection(reader, _parse_edit_filter(options))
     return Selection(ids=[find_plant(reader, parse_id(options.id)).id])
 
 
@@ -199,16 +199,16 @@ def _print_changes(reader: PlantReader, selection: Selection, rule: RewriteRule)
     for row in reader.selected(selection):
         for _, name, tag, note in rewritten_plants(rule, [(row.id, row.name, row.tag, row.note)]):
             count += 1
-            if count <= _MAX_PREVIEWED:
+            if count <= _MAX_PREVIEWED_CHANGES:
                 texts = ((row.name, name), (row.tag, tag), (row.note, note))
-                changes = [f"{quoted(old)} -> {quoted(new)}" for old, new in texts if old != new]
+                changes = [f"{quote_text(old)} -> {quote_text(new)}" for old, new in texts if old != new]
                 output.write(f"{row.id:>8}  {', '.join(changes)}")
     output.report(f"{plants_text(count)} would change.")
 
 
-def quoted(text: str | None) -> str:
+def quote_text(text: str | None) -> str:
     """Return a text in quotes, or “nothing” for None, for a dry run."""
-    return "nothing" if text is None else f"“{_shortened(text)}”"
+    return "nothing" if text is None else f"“{_shorten(text)}”"
 
 
 def delete(options: argparse.Namespace) -> int:
@@ -217,10 +217,10 @@ def delete(options: argparse.Namespace) -> int:
     Raises InvalidPlantError, UnknownPlantError, EditConflictError, SelectionChangedError, StoreError; PlantDeskError
     for an unknown source, or if the user does not confirm.
     """
-    requested = requested_filter(options)
+    requested = parse_filter_options(options)
     if bool(options.ids) == (requested != Filter()):
         options.parser.error(Text("give either IDs, or --search, --tag, --no-tag, --from or --since"))
-    _refuse_everything(options)
+    _refuse_empty_search(options)
     with open_existing_store(options.database) as store, closing(store.reader()) as reader:
         edits: list[Edit]
         if options.ids:
@@ -242,8 +242,8 @@ def report_change(applied: Applied, database: StoreLocation) -> None:
     if applied.change is None:
         output.report("Nothing to change.")
     else:
-        title = shortened(str(applied.change.title), _MAX_TITLE)
-        output.report(f"{title}. To undo it, type: {command_line(database, f'undo {applied.change.number}')}")
+        title = shortened(str(applied.change.title), _MAX_TITLE_LENGTH)
+        output.report(f"{title}. To undo it, type: {format_command(database, f'undo {applied.change.number}')}")
 
 
 def find_plant(reader: PlantReader, plant_id: int) -> PlantRow:
@@ -259,33 +259,33 @@ def find_plants(reader: PlantReader, ids: Iterable[str]) -> list[PlantRow]:
     return [find_plant(reader, plant_id) for plant_id in dict.fromkeys(map(parse_id, ids))]
 
 
-def _text_lines(rows: Iterator[PlantRow]) -> Iterator[str]:
+def _format_as_text(rows: Iterator[PlantRow]) -> Iterator[str]:
     for batch in batched(rows):
-        yield "\n".join(plant_line(row) for row in batch)
+        yield "\n".join(format_plant_line(row) for row in batch)
 
 
-def plant_line(row: PlantRow) -> str:
+def format_plant_line(row: PlantRow) -> str:
     """Return a plant as a line of a list."""
-    tag = "" if row.tag is None else f"  [{_shortened(row.tag)}]"
-    return f"{row.id:>8}  {_shortened(row.name)}{tag}"
+    tag = "" if row.tag is None else f"  [{_shorten(row.tag)}]"
+    return f"{row.id:>8}  {_shorten(row.name)}{tag}"
 
 
-def _json_lines(rows: Iterator[PlantRow]) -> Iterator[str]:
-    first = True
+def _format_as_json(rows: Iterator[PlantRow]) -> Iterator[str]:
+    is_first = True
     for batch in batched(rows):
-        lines = ",\n".join(json.dumps(plant_json(row)) for row in batch)
-        yield f"[\n{lines}" if first else f",\n{lines}"
-        first = False
-    yield "[]" if first else "]"
+        lines = ",\n".join(json.dumps(plant_as_json(row)) for row in batch)
+        yield f"[\n{lines}" if is_first else f",\n{lines}"
+        is_first = False
+    yield "[]" if is_first else "]"
 
 
-def _csv_lines(rows: Iterator[PlantRow]) -> Iterator[str]:
+def _format_as_csv(rows: Iterator[PlantRow]) -> Iterator[str]:
     yield ",".join(_FIELDS)
     is_on_terminal = output.is_terminal()
     for batch in batched(rows):
-        lines = _Lines()
+        lines = _CsvLines()
         for row in batch:
-            members = plant_json(row)
+            members = plant_as_json(row)
             values = [members[field] for field in _FIELDS]
             csv.writer(lines).writerow(
                 [printable(value) if is_on_terminal and isinstance(value, str) else value for value in values]
@@ -293,7 +293,7 @@ def _csv_lines(rows: Iterator[PlantRow]) -> Iterator[str]:
         yield "\n".join(lines)
 
 
-class _Lines(list[str]):
+class _CsvLines(list[str]):
     """The lines that a CSV writer writes, without its CRLF: with another line end it would not quote both CR and LF."""
 
     def write(self, line: str) -> None:
@@ -302,17 +302,17 @@ class _Lines(list[str]):
 
 def batched(rows: Iterator[_Item]) -> Iterator[list[_Item]]:
     """Yield lists of items that are printed together."""
-    while batch := list(itertools.islice(rows, _BATCH)):
+    while batch := list(itertools.islice(rows, _BATCH_SIZE)):
         yield batch
 
 
-def plant_json(row: PlantRow) -> dict[str, object]:
+def plant_as_json(row: PlantRow) -> dict[str, object]:
     """Return a plant as a JSON object, also for CSV."""
     kind = str(row.source.kind)
     label = row.source.label or None
-    values = (row.id, row.name, row.tag, row.note, iso_time(row.added_at), kind, label)
+    values = (row.id, row.name, row.tag, row.note, format_iso_time(row.added_at), kind, label)
     return dict(zip((*_FIELDS, "source_kind"), (*values, kind), strict=True))
 
 
-def _shortened(text: str) -> str:
-    return shortened(text, _MAX_NAME)
+def _shorten(text: str) -> str:
+    return shortened(text, _MAX_SHOWN_LENGTH)

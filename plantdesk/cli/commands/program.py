@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _PLATFORMS = {"linux": "xcb", "darwin": "cocoa", "win32": "windows"}
 _IMAGE_FORMATS = {"png", "svg"}
 #: A package that an installation may lack.
-_EXTRA = "mcp"
+_OPTIONAL_PACKAGE = "mcp"
 
 
 def show_help(options: argparse.Namespace) -> int:
@@ -33,8 +33,8 @@ def show_help(options: argparse.Namespace) -> int:
         return 0
     try:
         options.top.parse_args([*words, "--help"])
-    except SystemExit as done:
-        if words and not done.code and (text := manual.command_section(" ".join(words))):
+    except SystemExit as exiting:
+        if words and not exiting.code and (text := manual.command_section(" ".join(words))):
             output.write(f"\n{text}")
         raise
     return 0
@@ -42,9 +42,9 @@ def show_help(options: argparse.Namespace) -> int:
 
 def openapi(_options: argparse.Namespace) -> int:
     """Print the OpenAPI document, as `GET /openapi.json` on the default port returns it."""
-    from plantdesk.api.openapi import openapi_document
+    from plantdesk.api.openapi import build_openapi_document
 
-    output.write(json.dumps(openapi_document(), indent=2, ensure_ascii=False))
+    output.write(json.dumps(build_openapi_document(), indent=2, ensure_ascii=False))
     return 0
 
 
@@ -58,13 +58,15 @@ def selfcheck(_options: argparse.Namespace) -> int:
 
     qt = qt_diagnostics(paths.resources_folder() / "icons" / "plantdesk.svg")
     words = words_for_cancel()
-    problems = [*_import_problems(), *_qt_problems(qt), *_data_problems()]
+    problems = [*_find_import_problems(), *_find_qt_problems(qt), *_find_data_problems()]
     problems += [f"the texts of {language} are not complete" for language in words if len({*words[language]}) > 1]
-    output.write(json.dumps({"problems": problems, **_installation(), **qt._asdict(), "cancel": words}, indent=2))
+    output.write(
+        json.dumps({"problems": problems, **_describe_installation(), **qt._asdict(), "cancel": words}, indent=2)
+    )
     return 1 if problems else 0
 
 
-def _installation() -> dict[str, object]:
+def _describe_installation() -> dict[str, object]:
     import platform
     import sqlite3
     import ssl
@@ -81,7 +83,7 @@ def _installation() -> dict[str, object]:
     }
 
 
-def _import_problems() -> list[str]:
+def _find_import_problems() -> list[str]:
     """Import every module, since most are otherwise imported only when they are used."""
     import pkgutil
     from importlib import import_module
@@ -93,22 +95,22 @@ def _import_problems() -> list[str]:
         try:
             import_module(module.name)
         except ImportError as error:  # this module or one of its imports is missing
-            if error.name != _EXTRA:
+            if error.name != _OPTIONAL_PACKAGE:
                 problems.append(f"{module.name} cannot be imported: {error}")
     return problems
 
 
-def _qt_problems(qt: QtDiagnostics) -> list[str]:
+def _find_qt_problems(qt: QtDiagnostics) -> list[str]:
     problems = [f"Qt has no {name} images" for name in sorted(_IMAGE_FORMATS.difference(qt.image_formats))]
-    own = _PLATFORMS.get(sys.platform)
-    if own is not None and own not in qt.platforms:
-        problems.append(f"Qt has no plugin for this system's windows, {own}")
+    own_platform = _PLATFORMS.get(sys.platform)
+    if own_platform is not None and own_platform not in qt.platforms:
+        problems.append(f"Qt has no plugin for this system's windows, {own_platform}")
     if not qt.draws_icon:
         problems.append(f"no icon could be drawn from {paths.resources_folder()}")
     return problems
 
 
-def _data_problems() -> list[str]:
+def _find_data_problems() -> list[str]:
     try:
         folder = paths.data_folder()
     except PlantDeskError as error:
@@ -128,18 +130,18 @@ def integration(options: argparse.Namespace) -> int:
     if options.login is not None:
         set_start_at_login(on=options.login == "on")
     if options.login is None and options.path is None:
-        output.write("\n".join(_integration_state()))
+        output.write("\n".join(_describe_integration()))
     return 0
 
 
-def _integration_state() -> list[str]:
+def _describe_integration() -> list[str]:
     from plantdesk.platform.login import login_item
 
     lines = [f"Start at login: {'on' if login_item().is_on() else 'off'}"]
     if sys.platform == "win32":
         from plantdesk.platform.windows import UserPath
 
-        lines.append(f"On the PATH: {'on' if UserPath().has(_folder()) else 'off'}")
+        lines.append(f"On the PATH: {'on' if UserPath().has(_program_folder()) else 'off'}")
     return lines
 
 
@@ -150,12 +152,12 @@ def _switch_path(*, on: bool) -> None:
         if not getattr(sys, "frozen", False):
             raise PlantDeskError(Text("Only an installed PlantDesk can be added to PATH. Use its installer."))
         if on:
-            UserPath().add(_folder())
+            UserPath().add(_program_folder())
         else:
-            UserPath().remove(_folder())
+            UserPath().remove(_program_folder())
     else:
         raise PlantDeskError(Text("On this system the package puts plantdesk on the PATH. --path is for Windows."))
 
 
-def _folder() -> str:
+def _program_folder() -> str:
     return str(Path(sys.executable).parent)

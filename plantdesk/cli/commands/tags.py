@@ -34,22 +34,24 @@ def list_tags(options: argparse.Namespace) -> int:
 def rename(options: argparse.Namespace) -> int:
     """Rename a tag. Raises UnknownTagError, InvalidPlantError, StoreError, PlantDeskError for a tag in use."""
     with open_existing_store(options.database) as store:
-        known = _known_tags(store)
+        known = _read_known_tags(store)
         edit = RenameTag(options.tag, options.new, options.branch)
         tags = edit.mapping(lambda: known)
         if taken := [new for tag, new in tags.items() if new in known and new not in tags and tag in known]:
             text = Text("There is a tag “{tag}” already. To join both, type: plantdesk tag merge")
             raise PlantDeskError(text, tag=shortened(str(taken[0])))
-        _report_tag_change(_apply(store, edit, [options.tag], known), options.new, options.database)
+        _report_tag_change(_apply_to_known(store, edit, [options.tag], known), options.new, options.database)
     return 0
 
 
 def merge(options: argparse.Namespace) -> int:
     """Give the plants of tags another tag. Raises UnknownTagError, InvalidPlantError, StoreError."""
     with open_existing_store(options.database) as store:
-        merged = tuple(dict.fromkeys(options.tags))
+        merged_tags = tuple(dict.fromkeys(options.tags))
         _report_tag_change(
-            _apply(store, MergeTags(merged, options.into), merged, _known_tags(store)), options.into, options.database
+            _apply_to_known(store, MergeTags(merged_tags, options.into), merged_tags, _read_known_tags(store)),
+            options.into,
+            options.database,
         )
     return 0
 
@@ -58,7 +60,7 @@ def remove(options: argparse.Namespace) -> int:
     """Remove a tag from its plants. Raises UnknownTagError, StoreError."""
     with open_existing_store(options.database) as store:
         edit = RenameTag(options.tag, None, options.branch)
-        report_change(_apply(store, edit, [options.tag], _known_tags(store)), options.database)
+        report_change(_apply_to_known(store, edit, [options.tag], _read_known_tags(store)), options.database)
     return 0
 
 
@@ -68,10 +70,11 @@ def _report_tag_change(applied: Applied, tag: str, database: StoreLocation) -> N
         output.report("The plants have an empty tag now. To leave them without a tag, use: plantdesk tag remove TAG")
 
 
-def _apply(store: PlantStore, edit: RenameTag | MergeTags, tags: Sequence[str], known: set[str]) -> Applied:
+def _apply_to_known(store: PlantStore, edit: RenameTag | MergeTags, tags: Sequence[str], known: set[str]) -> Applied:
+    """Make an edit of `tags`. Raises UnknownTagError for one that is not `known`, InvalidPlantError, StoreError."""
     is_branch = isinstance(edit, RenameTag) and edit.includes_branch
     for tag in tags:
-        if tag not in known and not (is_branch and any(is_in_branch(other, tag) for other in known)):
+        if tag not in known and not (is_branch and any(is_in_branch(known_tag, tag) for known_tag in known)):
             raise UnknownTagError(tag)
     new = edit.into if isinstance(edit, MergeTags) else edit.new
     if new is not None:
@@ -79,6 +82,6 @@ def _apply(store: PlantStore, edit: RenameTag | MergeTags, tags: Sequence[str], 
     return store.apply([edit], COMMAND).result()
 
 
-def _known_tags(store: PlantStore) -> set[str]:
+def _read_known_tags(store: PlantStore) -> set[str]:
     with closing(store.reader()) as reader:
         return set(reader.tag_counts())

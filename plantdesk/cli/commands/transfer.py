@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 
-from plantdesk.cli.commands.export import requested_format
+from plantdesk.cli.commands.export import parse_format_option
 from plantdesk.cli.commands.plants import report_change
 from plantdesk.cli.stores import open_store
 from plantdesk.cli.terminal import TerminalLine, interrupt_on_termination, interruptible, print_json
@@ -39,7 +39,7 @@ from plantdesk.transfer.text import UnknownEncodingError
 
 _DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 #: The most columns that are listed as not read.
-_MAX_NAMED = 10
+_MAX_NAMED_COLUMNS = 10
 
 
 def import_plants(options: argparse.Namespace) -> int:
@@ -47,8 +47,8 @@ def import_plants(options: argparse.Namespace) -> int:
 
     Raises FileError, NoColumnError, UnknownFormatError, InvalidRowsError, ImportConflictError, StoreError, OSError.
     """
-    import_options = _import_options(options)
-    for file in _named_files(options.files):
+    import_options = _parse_import_options(options)
+    for file in _exclude_standard_input(options.files):
         file.stat()  # a missing file is refused before a database is created
     _check_rejects(options.rejects, options.files)
     line = TerminalLine()
@@ -59,13 +59,13 @@ def import_plants(options: argparse.Namespace) -> int:
         FileImport(store, import_options, partial(_show_progress, line)) as files_import,
     ):
         with interruptible("Nothing was imported."):
-            preview = _read(files_import, options.files, import_options, line)
+            preview = _read_and_compare(files_import, options.files, import_options, line)
             left_out = _count_left_out(preview, import_options)
             if options.rejects is not None and left_out:
                 files_import.write_refused(options.rejects)
             _print_preview(preview, files_import, import_options)
             applied = _apply(preview, files_import, options)
-        _report(applied, options)
+        _report_result(applied, options)
     return 1 if left_out else 0
 
 
@@ -86,7 +86,7 @@ def _apply(preview: Preview, files_import: FileImport, options: argparse.Namespa
     return applied
 
 
-def _report(applied: Applied | None, options: argparse.Namespace) -> None:
+def _report_result(applied: Applied | None, options: argparse.Namespace) -> None:
     if options.dry_run:
         output.report("Nothing was imported: it is a dry run.")
     elif applied is None or applied.change is None:
@@ -95,36 +95,39 @@ def _report(applied: Applied | None, options: argparse.Namespace) -> None:
         report_change(applied, options.database)
 
 
-def _import_options(options: argparse.Namespace) -> ImportOptions:
+def _parse_import_options(options: argparse.Namespace) -> ImportOptions:
     if len(dict(options.map)) < len(options.map):
         options.parser.error(Text("--map may name each field only once"))
     columns = Columns(dict(options.map), has_header=not options.no_header)
-    reading = ReadOptions(
-        requested_format(options), options.encoding, columns=columns, skipped_lines=options.skip_lines
+    read_options = ReadOptions(
+        parse_format_option(options), options.encoding, columns=columns, skipped_lines=options.skip_lines
     )
-    return ImportOptions(reading, OnConflict(options.on_clash), options.skip_invalid, options.tag)
+    return ImportOptions(read_options, OnConflict(options.on_clash), options.skip_invalid, options.tag)
 
 
-def _read(files_import: FileImport, files: Sequence[Path], options: ImportOptions, line: TerminalLine) -> Preview:
+def _read_and_compare(
+    files_import: FileImport, files: Sequence[Path], options: ImportOptions, line: TerminalLine
+) -> Preview:
     try:
         files_import.read([input_file(file) for file in files])
         return files_import.compare(options.on_conflict)
     finally:
-        line.end()
+        line.clear()
 
 
-def _named_files(files: Sequence[Path]) -> list[Path]:
+def _exclude_standard_input(files: Sequence[Path]) -> list[Path]:
     """Return the files except standard input."""
     return [file for file in files if str(file) != STANDARD_STREAM]
 
 
 def _check_rejects(rejects: Path | None, files: Sequence[Path]) -> None:
+    """Raise PlantDeskError if the file of --rejects is a stream, a database, or one of the imported files."""
     if rejects is None:
         return
     if str(rejects) == STANDARD_STREAM:
         raise PlantDeskError(Text("--rejects needs the name of a file."))
     check_target(rejects)
-    if rejects.exists() and any(map(rejects.samefile, _named_files(files))):
+    if rejects.exists() and any(map(rejects.samefile, _exclude_standard_input(files))):
         raise PlantDeskError(Text("--rejects names a file that is imported. Choose another one."))
 
 
@@ -169,10 +172,10 @@ def _count_left_out(preview: Preview, options: ImportOptions) -> int:
 
 def _print_preview(preview: Preview, files_import: FileImport, options: ImportOptions) -> None:
     for reader in files_import.readers:
-        output.report(_reading_text(reader))
+        output.report(_describe_reading(reader))
     new, unchanged, clashing, _ = preview.counts
     for row in (*preview.invalid_rows, *preview.conflict_rows):
-        name = shortened(files_import.name_of(row), 60)
+        name = shortened(files_import.find_file_name(row), 60)
         output.report(f"{name}, line {row.line:,}: {shortened(str(row.reason), 300)}")
     unlisted = preview.invalid + clashing - len(preview.invalid_rows) - len(preview.conflict_rows)
     if unlisted:
@@ -186,20 +189,20 @@ def _print_preview(preview: Preview, files_import: FileImport, options: ImportOp
     output.report(counts)
 
 
-def _reading_text(reader: RowReader) -> str:
+def _describe_reading(reader: RowReader) -> str:
     """Return how a file was read, as its summary."""
     file = reader.file
     parts = [str(file.file_format).upper() if file.file_format is not Format.JSON_LINES else "JSON Lines"]
     parts += [
-        *_encoding_and_delimiter(file),
-        _columns_text(reader),
-        *_codes_text(reader),
+        *_describe_text_format(file),
+        _describe_columns(reader),
+        *_describe_codes(reader),
         *map(str, reading_differences([reader])),
     ]
     return f"{shortened(file.name, 60)}: {'; '.join(parts)}"
 
 
-def _encoding_and_delimiter(file: OpenInput) -> Iterator[str]:
+def _describe_text_format(file: OpenInput) -> Iterator[str]:
     """Yield the encoding and the delimiter, if the format of the file has them."""
     if file.doubtful_cell is not None:
         yield f"{file.encoding}, a guess, as in “{file.doubtful_cell}”: --encoding sets another"
@@ -209,43 +212,43 @@ def _encoding_and_delimiter(file: OpenInput) -> Iterator[str]:
         yield f"delimiter {_DELIMITERS.get(file.delimiter, file.delimiter)}"
 
 
-def _columns_text(reader: RowReader) -> str:
+def _describe_columns(reader: RowReader) -> str:
     """Return the columns of the fields, and the ignored ones."""
     fields = [field for field, name in reader.columns.items() if name == field]
-    others = {field: f"from {_quoted([name])}" for field, name in reader.columns.items() if name != field}
+    others = {field: f"from {_join_quoted([name])}" for field, name in reader.columns.items() if name != field}
     if reader.name_columns:
-        others["name"] = f"put together from {_quoted(reader.name_columns, ' + ')}"
+        others["name"] = f"put together from {_join_quoted(reader.name_columns, ' + ')}"
     text = ", ".join([*fields, *map(" ".join, others.items())]) or "no plant"
-    more = " and more" if len(reader.ignored) > _MAX_NAMED else ""
-    return f"{text}; not read: {_quoted([*reader.ignored][:_MAX_NAMED])}{more}" if reader.ignored else text
+    more = " and more" if len(reader.ignored) > _MAX_NAMED_COLUMNS else ""
+    return f"{text}; not read: {_join_quoted([*reader.ignored][:_MAX_NAMED_COLUMNS])}{more}" if reader.ignored else text
 
 
-def _quoted(names: Sequence[str], separator: str = ", ") -> str:
+def _join_quoted(names: Sequence[str], separator: str = ", ") -> str:
     return separator.join(f"“{shortened(name, 30)}”" for name in names)
 
 
-def _codes_text(reader: RowReader) -> Iterator[str]:
+def _describe_codes(reader: RowReader) -> Iterator[str]:
     """Yield a text about codes in the column of the IDs, with the option that keeps them."""
     if reader.layout.codes:
         column, _, example = reader.layout.codes
         note = reader.columns.get("note")
         place = "" if note is None else f", in place of “{shortened(note, 30)}”"
-        kept = f"--map {shlex.quote(f'note={column}')} keeps them in the note{place}"
-        yield f"{column}: codes such as {shortened(example, 30)}, not numbers: new IDs; {kept}"
+        map_option = f"--map {shlex.quote(f'note={column}')} keeps them in the note{place}"
+        yield f"{column}: codes such as {shortened(example, 30)}, not numbers: new IDs; {map_option}"
 
 
 def _print_json(preview: Preview, files_import: FileImport, applied: Applied | None) -> None:
     listed = (*preview.invalid_rows, *preview.conflict_rows)
-    rows = [{"file": files_import.name_of(row), "line": row.line, "reason": str(row.reason)} for row in listed]
+    rows = [{"file": files_import.find_file_name(row), "line": row.line, "reason": str(row.reason)} for row in listed]
     change = None if applied is None or applied.change is None else applied.change.number
     plants = 0 if applied is None else applied.plants
     counts = {**preview.counts._asdict(), "invalid": preview.invalid, "blank": preview.blank}
     del counts["owners"]
-    files = [_file_json(reader) for reader in files_import.readers]
+    files = [_file_as_json(reader) for reader in files_import.readers]
     print_json({**counts, "imported": plants, "change": change, "rows": rows, "files": files})
 
 
-def _file_json(reader: RowReader) -> dict[str, object]:
+def _file_as_json(reader: RowReader) -> dict[str, object]:
     codes = reader.layout.codes
     return {
         "file": reader.file.name,
@@ -263,6 +266,6 @@ def _file_json(reader: RowReader) -> dict[str, object]:
     }
 
 
-def _show_progress(line: TerminalLine, rows: int, done: int, size: int) -> None:
+def _show_progress(line: TerminalLine, rows: int, bytes_read: int, total_bytes: int) -> None:
     """Show the fraction of the files that is read, or for a pipe of unknown size the number of rows."""
-    line.show(f"Reading: {min(done / size, 1):.0%}" if size else f"Reading: {rows:,} rows")
+    line.show(f"Reading: {min(bytes_read / total_bytes, 1):.0%}" if total_bytes else f"Reading: {rows:,} rows")

@@ -29,7 +29,7 @@ def watch(options: argparse.Namespace) -> int:
     ):
         for events in _poll_events(store, reader, options.since):
             for event in events:
-                output.write(_event_json(event) if options.json else _event_text(event))
+                output.write(_format_event_json(event) if options.json else _format_event_text(event))
             if not output.has_reader():
                 break
     return 1  # the exit code for a closed pipe
@@ -41,7 +41,7 @@ def _poll_events(store: PlantStore, reader: PlantReader, since: str | None) -> I
     Raises StoreError, UnknownPositionError and OutdatedPositionError.
     """
     has_changed = threading.Event()
-    health = _HealthReporter()
+    reporter = _HealthReporter()
     store.subscribe(lambda _changes: has_changed.set())
     page = reader.events(since)
     while True:
@@ -49,7 +49,7 @@ def _poll_events(store: PlantStore, reader: PlantReader, since: str | None) -> I
         is_new = bool(page.events) or has_changed.wait(_CHECK_INTERVAL)
         has_changed.clear()
         problem = store.write_error
-        if not is_new and problem is None and health.is_well:
+        if not is_new and problem is None and reporter.is_healthy:
             continue
         try:
             page = reader.events(page.position)
@@ -59,7 +59,7 @@ def _poll_events(store: PlantStore, reader: PlantReader, since: str | None) -> I
             page = page._replace(events=[])
             problem = error
             has_changed.wait(_CHECK_INTERVAL)
-        health.report(problem)
+        reporter.report(problem)
 
 
 class _HealthReporter:
@@ -69,25 +69,27 @@ class _HealthReporter:
         self._problem: str | None = None
 
     @property
-    def is_well(self) -> bool:
+    def is_healthy(self) -> bool:
         """Whether the last report was that there is no problem."""
         return self._problem is None
 
     def report(self, problem: StoreError | None) -> None:
         """Print a new problem, or its end. A read-only or full store is no problem, as it can be read."""
-        new = None if problem is None or isinstance(problem, StoreReadOnlyError | StoreFullError) else str(problem)
-        if new != self._problem:
-            self._problem = new
-            output.report(f"plantdesk: {new or 'The plants can be read again.'}")
+        new_problem = (
+            None if problem is None or isinstance(problem, StoreReadOnlyError | StoreFullError) else str(problem)
+        )
+        if new_problem != self._problem:
+            self._problem = new_problem
+            output.report(f"plantdesk: {new_problem or 'The plants can be read again.'}")
 
 
-def _event_json(event: PlantEvent) -> str:
+def _format_event_json(event: PlantEvent) -> str:
     plant = None if event.plant is None else event.plant._asdict()
     values = {"position": event.position, "event": str(event.kind), "id": event.id, "plant": plant}
     return json.dumps({**values, "change": event.change})
 
 
-def _event_text(event: PlantEvent) -> str:
+def _format_event_text(event: PlantEvent) -> str:
     line = f"{event.kind:<7} {event.id:>8}"
     if event.plant is None:
         return line

@@ -7,8 +7,8 @@ import contextlib
 from math import ceil
 from pathlib import Path
 
-from plantdesk.cli.stores import command_line, open_reader, show_progress
-from plantdesk.cli.terminal import confirm, interruptible, iso_time, local_time, print_json, print_table
+from plantdesk.cli.stores import format_command, open_reader, show_progress
+from plantdesk.cli.terminal import confirm, format_iso_time, format_local_time, interruptible, print_json, print_table
 from plantdesk.domain.backups import Backup, Restored, StoreBackups, preview_text
 from plantdesk.domain.locations import StoreLocation, TablesUpdate, copy_store, update_store
 from plantdesk.domain.records import COMMAND, Desk
@@ -25,7 +25,7 @@ def backup(options: argparse.Namespace) -> int:
         options.parser.error(Text("--json has no effect without --list"))
     backups = options.database.backups
     if options.list:
-        return _list(backups, as_json=options.json)
+        return _print_list(backups, as_json=options.json)
     if options.file is None:
         output.write(str(backups.make().path))
     else:
@@ -34,16 +34,19 @@ def backup(options: argparse.Namespace) -> int:
     return 0
 
 
-def _list(backups: StoreBackups, *, as_json: bool) -> int:
+def _print_list(backups: StoreBackups, *, as_json: bool) -> int:
     """Print the backups, newest first, as a table or in JSON."""
     listed = backups.newest_first()
     if as_json:
-        print_json([_backup_json(backup) for backup in listed])
+        print_json([_backup_as_json(entry) for entry in listed])
         return 0
     if not listed:
         output.report("There are no backups yet. Make one with: plantdesk backup")
         return 0
-    rows = [(local_time(item.made_at), item.kind, f"{ceil(item.size / 1024):,} KiB", item.path.name) for item in listed]
+    rows = [
+        (format_local_time(entry.made_at), entry.kind, f"{ceil(entry.size / 1024):,} KiB", entry.path.name)
+        for entry in listed
+    ]
     print_table(("MADE", "WHY", "SIZE", "FILE"), rows)
     output.write(f"\nThey are in {backups.folder}")
     return 0
@@ -69,31 +72,31 @@ def restore(options: argparse.Namespace) -> int:
     if options.yes:  # no preview before: checking each row of the backup takes seconds
         output.write(str(preview_text(restored.preview, file.name)))
     if not restored.preview.changes_nothing:
-        output.write(_summary(restored, options.database))
+        output.write(_format_summary(restored, options.database))
     return 0
 
 
-def _backup_json(backup: Backup) -> dict[str, object]:
-    made_at = iso_time(backup.made_at)
-    return {"file": str(backup.path), "made_at": made_at, "why": str(backup.kind), "size": backup.size}
+def _backup_as_json(entry: Backup) -> dict[str, object]:
+    made_at = format_iso_time(entry.made_at)
+    return {"file": str(entry.path), "made_at": made_at, "why": str(entry.kind), "size": entry.size}
 
 
 def _find_backup(backups: StoreBackups, file: Path) -> Path:
     """Return the path of `file`, which may be a name from `plantdesk backup --list`."""
     if file.exists():
         return file
-    return next((backup.path for backup in backups.newest_first() if backup.path.name == str(file)), file)
+    return next((entry.path for entry in backups.newest_first() if entry.path.name == str(file)), file)
 
 
-def _summary(restored: Restored, database: StoreLocation) -> str:
+def _format_summary(restored: Restored, database: StoreLocation) -> str:
     count = restored.preview.plants
     lines = [f"Restored {plants_text(count)}."]
     if restored.change is not None:
-        lines.append(f"To undo it, type: {command_line(database, f'undo {restored.change.number}')}")
+        lines.append(f"To undo it, type: {format_command(database, f'undo {restored.change.number}')}")
     if restored.saved is not None:
         lines.append(f"The state before is in {restored.saved}")
     if not restored.tokens_retained:
-        command = command_line(database, "token create NAME")
+        command = format_command(database, "token create NAME")
         lines.append(f"No token is valid any more: make new ones with: {command}")
     return "\n".join(lines)
 
@@ -114,7 +117,9 @@ def copy(options: argparse.Namespace) -> int:
         print_json({"from": source.url, "to": target.url, **counts, "sha256": copied.digest})
     else:
         names = (("plant", "plants"), ("change", "changes"), ("token", "tokens"))
-        plants, changes, tokens = (f"{rows[one]:,} {one if rows[one] == 1 else many}" for one, many in names)
+        plants, changes, tokens = (
+            f"{rows[singular]:,} {singular if rows[singular] == 1 else plural}" for singular, plural in names
+        )
         output.write(f"Copied {plants}, {changes} of the history and {tokens} to {target.url}")
     return 0
 
@@ -131,7 +136,7 @@ def migrate(options: argparse.Namespace) -> int:
         return 0
     output.report(f"Update the shared store from version {update.before} to {update.after}, for all computers.")
     if update.desks:
-        rows = [_desk_cells(desk, update) for desk in update.desks]
+        rows = [_format_desk_cells(desk, update) for desk in update.desks]
         print_table(("COMPUTER", "VERSION", "LAST SEEN", "AFTERWARDS"), rows)
     if not options.yes:
         confirm("It cannot be undone. Back up and update?", Text("Nothing was changed"))
@@ -149,15 +154,17 @@ def print_roles(options: argparse.Namespace) -> int:
     raise options.parser.error(Text("URL is the address of a shared store: postgresql://host/database"))
 
 
-def _desk_cells(desk: Desk, update: TablesUpdate) -> tuple[str, ...]:
+def _format_desk_cells(desk: Desk, update: TablesUpdate) -> tuple[str, ...]:
     afterwards = "works on" if update.can_write_after(desk) else "only reads, until updated"
-    return desk.name, desk.version or "unknown", local_time(desk.last_seen), afterwards
+    return desk.name, desk.version or "unknown", format_local_time(desk.last_seen), afterwards
 
 
 def _copy_searches(source: StoreLocation, target: StoreLocation) -> None:
     """Copy the saved searches, if there are any."""
     file = paths.settings_file()
-    known = settings.load(file)
-    if searches := settings.of_store(known, source.key).get("searches"):
+    current_settings = settings.load(file)
+    if searches := settings.of_store(current_settings, source.key).get("searches"):
         with contextlib.suppress(OSError):  # the plants are copied
-            settings.update(file, lambda now: settings.with_store(now, target.key, {"searches": searches}), known)
+            settings.update(
+                file, lambda stored: settings.with_store(stored, target.key, {"searches": searches}), current_settings
+            )
