@@ -161,7 +161,8 @@ class PatientBot(QtBot):
         try:
             super().waitUntil(callback, timeout=timeout)
         except self.TimeoutError as error:
-            texts = [each.text() for each in QApplication.allWidgets() if isinstance(each, QLabel) and each.isVisible()]
+            labels = [widget for widget in QApplication.allWidgets() if isinstance(widget, QLabel)]
+            texts = [label.text() for label in labels if label.isVisible()]
             error.add_note(
                 f"Active window: {QApplication.activeWindow()}; focus: {QApplication.focusWidget()};"
                 f" popup: {QApplication.activePopupWidget()}; modal dialog: {QApplication.activeModalWidget()};"

@@ -27,7 +27,7 @@ from pathlib import Path
 import psycopg
 
 from plantdesk.store.locations import PostgresLocation
-from tests.support.operations import Kind, Operation, Outcome, User, add_registers, problems
+from tests.support.operations import Kind, Operation, Outcome, User, add_registers, find_problems
 from tests.support.patroni import Cluster
 from tests.support.programs import post
 
@@ -141,7 +141,7 @@ class Failover:
         self._takeovers: list[float] = []
         self._desks: list[User | Poster] = [*self._users, *self._posters]
         workers = [*self._desks, self._plain]
-        self._threads = [threading.Thread(target=each.work, args=(self._ended,), daemon=True) for each in workers]
+        self._threads = [threading.Thread(target=worker.work, args=(self._ended,), daemon=True) for worker in workers]
         for thread in self._threads:
             thread.start()
         self._threads.pop()  # the plain client waits for an answer as long as the cluster does
@@ -159,21 +159,21 @@ class Failover:
         """Kill the primary, and measure until another one is there and every desk writes to it."""
         self._cluster.wait_until_safe()
         time.sleep(_LOAD)
-        before, with_patroni = self._cluster.primary(), number % _EVERY == 0
+        before, with_patroni = self._cluster.find_primary(), number % _EVERY == 0
         killed = time.monotonic()
         self._cluster.kill(before, with_patroni=with_patroni)
         first = self._plain.first_write(killed)
         self._takeovers.append(first - killed)
-        written = [self._writes_again(each.operations, first) for each in self._desks]
+        written = [self._writes_again(desk.operations, first) for desk in self._desks]
         served = self._plain.last_pause(first)
-        delays = [max(0, each - served) for each in written]
+        delays = [max(0, moment - served) for moment in written]
         self._delays += delays
         if with_patroni:
             self._cluster.let_return(before)
-        each = ", ".join(f"{delay:.2f}" for delay in delays)
+        listed = ", ".join(f"{delay:.2f}" for delay in delays)
         pause = f", a pause of {served - first:.1f} s" if served > first else ""
         primary = f"a primary after {first - killed:.1f} s"
-        print(f"round {number}: {primary}{pause}, the desks go on after {each} s", flush=True)
+        print(f"round {number}: {primary}{pause}, the desks go on after {listed} s", flush=True)
 
     def finish(self) -> list[str]:
         """End the use, and return what is wrong."""
@@ -181,16 +181,17 @@ class Failover:
         for thread in self._threads:
             thread.join()
         self.close()
-        done = [operation for each in self._desks for operation in each.operations]
-        found = problems(self._url, done)
-        answers = sum((each.answers for each in self._posters), Counter[str]())
-        print(len(done), "operations:", dict(Counter(f"{each.kind.name} {each.outcome.name}" for each in done)))
-        print("errors:", dict(sum((each.errors for each in self._users), Counter[str]())))
+        done = [operation for desk in self._desks for operation in desk.operations]
+        found = find_problems(self._url, done)
+        answers = sum((poster.answers for poster in self._posters), Counter[str]())
+        kinds = Counter(f"{operation.kind.name} {operation.outcome.name}" for operation in done)
+        print(len(done), "operations:", dict(kinds))
+        print("errors:", dict(sum((user.errors for user in self._users), Counter[str]())))
         print("answers of the API:", dict(answers))
-        for what, each in (("a new primary", self._takeovers), ("a desk goes on", self._delays)):
-            print(f"{what} after {statistics.median(each):.2f} s (median), {max(each):.2f} s at most")
-        found += [f"the API has answered {each}" for each in answers if each not in {"200", "503 with Retry-After"}]
-        return found + [f"a desk went on after {each:.1f} s" for each in self._delays if each > _LIMIT]
+        for event, delays in (("a new primary", self._takeovers), ("a desk goes on", self._delays)):
+            print(f"{event} after {statistics.median(delays):.2f} s (median), {max(delays):.2f} s at most")
+        found += [f"the API has answered {text}" for text in answers if text not in {"200", "503 with Retry-After"}]
+        return found + [f"a desk went on after {delay:.1f} s" for delay in self._delays if delay > _LIMIT]
 
     def close(self) -> None:
         """End all desks."""
@@ -206,9 +207,9 @@ class Failover:
         """Wait until a desk's write is acknowledged after `since`, and return when. Raises TimeoutError."""
         deadline = time.monotonic() + _PATIENCE
         while time.monotonic() < deadline:
-            for each in operations[-100:]:
-                if each.kind is not Kind.READ and each.outcome is Outcome.OK and since < each.ended:
-                    return each.ended
+            for operation in operations[-100:]:
+                if operation.kind is not Kind.READ and operation.outcome is Outcome.OK and since < operation.ended:
+                    return operation.ended
             time.sleep(0.01)
         raise TimeoutError
 

@@ -45,7 +45,7 @@ debug.debugFile.reconfigure(line_buffering=True)
 
 #: The title of each step, what the user does, and with what.
 _STEPS: list[tuple[str, Callable[..., object], *tuple[str, ...]]] = [
-    ("Start", User.sees, "API on"),
+    ("Start", User.expect_text, "API on"),
     ("Enter in the empty form", User.press, "Return"),
     ("Salvia in Name", User.type, "Salvia"),
     ("Tab", User.press, "Tab"),
@@ -128,7 +128,7 @@ class Listener:
         print(*self.steps[-1], sep="\n", flush=True)
 
     def _sentences(self) -> list[str]:
-        return [_TIMES.sub("TIME", each).rstrip() for each in _SPOKEN.findall(read(self._file)) if each.strip()]
+        return [_TIMES.sub("TIME", text).rstrip() for text in _SPOKEN.findall(read(self._file)) if text.strip()]
 
 
 def compared(expected: list[str], spoken: list[str]) -> list[str]:
@@ -139,7 +139,7 @@ def compared(expected: list[str], spoken: list[str]) -> list[str]:
 
 def main() -> int:
     """Return 1 where something is not spoken, or spoken, and the file has it otherwise."""
-    expected = [each.splitlines() for each in _GOLDEN.read_text("utf-8").split("\n\n")]
+    expected = [step.splitlines() for step in _GOLDEN.read_text("utf-8").split("\n\n")]
     with ExitStack() as stack:
         debian = stack.enter_context(chroots.fresh("trixie"))
         debian.install(*_PACKAGES)
@@ -157,9 +157,9 @@ def main() -> int:
         with User(screen, home.folder, 60, **environment) as user:
             for (title, do, *arguments), lines in zip(_STEPS, expected, strict=True):
                 listener.step(title, lines, partial(do, user, *arguments))
-    found = [compared(*each) for each in zip(expected, listener.steps, strict=True)]
+    found = [compared(*pair) for pair in zip(expected, listener.steps, strict=True)]
     if "--update" in sys.argv:
-        _GOLDEN.write_text("\n\n".join("\n".join(each) for each in found) + "\n", encoding="utf-8")
+        _GOLDEN.write_text("\n\n".join("\n".join(step) for step in found) + "\n", encoding="utf-8")
     changed = [line for before, after in zip(expected, found, strict=True) for line in after if line not in before]
     print("Not spoken, or spoken but unknown:" if changed else "As expected.", *changed, sep="\n")
     return int(bool(changed))

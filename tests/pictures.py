@@ -158,7 +158,7 @@ class _Pictures:
         if not only:
             _choose(window, "Tags")  # makes room for the card
             table.keeper.go_to_plant(_SHOWN_ID)
-            self._until(lambda: any(each.toPlainText() for each in window.findChildren(NoteEdit)))
+            self._until(lambda: any(note.toPlainText() for note in window.findChildren(NoteEdit)))
             self._save(window, "card")
             self._take_api(window)
             _choose(window, "Dark")
@@ -236,7 +236,7 @@ def _framed(window: QWidget) -> QImage:
 def _choose(window: MainWindow, command: str) -> None:
     from PySide6.QtGui import QAction
 
-    next(each for each in window.findChildren(QAction) if each.text().replace("&", "") == command).trigger()
+    next(action for action in window.findChildren(QAction) if action.text().replace("&", "") == command).trigger()
 
 
 if __name__ == "__main__":

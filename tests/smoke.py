@@ -40,7 +40,7 @@ def use(home: Home, window: Probe) -> None:
     assert post(server["port"], token, {"id": 7, "name": "Rose", "tag": "hall"}).status == 200
     until(lambda: {"Fern", "Rose", "hall"}.issubset(window.texts), "both plants are in the window")
     plants = json.loads(plantdesk(home, "list", "--json"))
-    assert sorted((each["id"], each["name"], each["tag"]) for each in plants) == [
+    assert sorted((plant["id"], plant["name"], plant["tag"]) for plant in plants) == [
         (1, "Fern", None),
         (7, "Rose", "hall"),
     ]

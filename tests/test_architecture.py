@@ -143,7 +143,7 @@ def test_an_error_that_is_shown_in_english_is_found(shown: str) -> None:
 
 
 def test_all_templates_can_be_listed(plantdesk: rules.Modules) -> None:
-    found = rules.templates(plantdesk)
+    found = rules.list_templates(plantdesk)
     assert found["{count:,} plants"] == "1 plant"
     assert found["There is no plant with ID {id}. `plantdesk list` shows the plants."] == ""
     for template in (*found, *found.values()):

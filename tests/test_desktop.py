@@ -64,17 +64,17 @@ def test_a_plant_of_a_script_appears_without_disturbing_anything(token: str, des
     for name in ("One", "Two", "Three"):
         desk.add(name)
         desk.until(lambda: desk.name.text() == "")
-    desk.sees("Three", "Two", "One")
+    desk.expect_names("Three", "Two", "One")
     desk.table.selectRow(1)
     desk.qtbot.keyClicks(desk.name, "half a na")
     assert post(port, token, {"id": 70, "name": "Posted"}).status == 200
-    desk.sees("Posted", "Three", "Two", "One")
+    desk.expect_names("Posted", "Three", "Two", "One")
     assert [index.data() for index in desk.table.selectionModel().selectedRows(1)] == ["Two"]
     desk.until(lambda: desk.id.placeholderText() == "71")
     assert desk.name.text() == "half a na"
     assert desk.name.hasFocus()
     names = [button.accessibleName() for button in desk.status.findChildren(QAbstractButton)]
-    assert any("“Posted” from greenhouse" in each for each in names)
+    assert any("“Posted” from greenhouse" in name for name in names)
 
 
 @pytest.mark.parametrize(("mode", "colors"), [("light", LIGHT), ("dark", DARK)])
@@ -102,7 +102,7 @@ def test_keys_pressed_while_the_window_is_filled_go_to_name_and_run_commands(sho
         desktop.window.shown.connect(lambda: [QTest.keyClick(handle, key) for key in keys])
 
     with show(when_started=press) as desk:
-        desk.sees("aloe")
+        desk.expect_names("aloe")
         desk.until(lambda: bool(desk.window.findChildren(ManualDialog)))
         assert desk.window.focusWidget() is desk.name
 
@@ -118,7 +118,7 @@ def test_in_the_background_the_window_waits_and_the_api_is_on(show: Show, qapp: 
         desk.main_window.show_in_front()
         assert not desk.window.isMinimized()
         desk.add("Fern")
-        desk.sees("Fern")
+        desk.expect_names("Fern")
 
 
 def test_a_newer_version_is_reported_to_a_user_who_enabled_it(show: Show, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,7 +139,7 @@ def test_a_port_in_use_is_reported_with_another_one(show: Show) -> None:
         assert desk.bar.title == f"API is off: port {port} is in use"
         assert desk.status.text == f"API off: port {port} is in use"
         desk.add("Still here")
-        desk.sees("Still here")
+        desk.expect_names("Still here")
         offered = next(button for text, button in desk.buttons().items() if text.startswith("Use port"))
         offered.click()
         assert str(desk.until_on().port) in offered.text()
@@ -158,7 +158,7 @@ def test_a_port_that_gets_free_is_used_by_itself(show: Show, monkeypatch: pytest
         taken.close()
         assert desk.until_on().port == port
         desk.until_bar(shown=False)
-        assert not [each for each in states if isinstance(each, Failed)], "attempts are not seen"
+        assert not [state for state in states if isinstance(state, Failed)], "attempts are not seen"
 
 
 def test_the_api_is_starting_until_it_is_on(show: Show) -> None:
@@ -170,7 +170,7 @@ def test_the_api_is_starting_until_it_is_on(show: Show) -> None:
 
     with show(when_started=lambda desktop: desktop.window_shown.connect(partial(record, desktop))) as desk:
         desk.until_on()
-        assert {type(each) for each in states[:-1]} == {Starting}, "without “Turn on” in between"
+        assert {type(state) for state in states[:-1]} == {Starting}, "without “Turn on” in between"
 
 
 def test_the_api_is_switched_off_and_on_and_stays_as_it_was_left(show: Show) -> None:
@@ -222,7 +222,7 @@ def test_a_file_that_cannot_be_opened_is_reported_with_an_action(
         path.parent.mkdir(exist_ok=True)
         path.unlink(missing_ok=True)
         desk.button("Try again").click()
-        desk.sees("Typed in vain?")
+        desk.expect_names("Typed in vain?")
         desk.until_bar(shown=False)
 
 
@@ -238,8 +238,8 @@ def test_try_again_pressed_often_opens_the_store_once(show: Show, tmp_path: Path
         desk.until_on()
         desk.workspace.try_again_requested.emit()
         desk.add("Fern")
-        desk.sees("Fern")
-        started = [each.name for each in set(threading.enumerate()) - before]
+        desk.expect_names("Fern")
+        started = [thread.name for thread in set(threading.enumerate()) - before]
         assert [started.count(name) for name in ("store-writer", "store-backups", "server")] == [1, 1, 1]
         assert desk.session.api.state == desk.until_on()
 
@@ -254,12 +254,12 @@ def test_without_a_store_the_window_shows_nothing_false(show: Show, tmp_path: Pa
         desk.until(lambda: "waits until the store can be opened" in desk.unsaved().values())
         labels = set(desk.texts())
         assert not labels & {"API starting…", "Saved", "Saving…", "…", "Opening your plants…"}
-        assert not any("next free ID" in each for each in labels)
+        assert not any("next free ID" in label for label in labels)
         assert (desk.name.isEnabled(), desk.name.text()) == (True, "")
         desk.choose("Tools", "API on")
         assert not desk.action("API on").isChecked()
         path.unlink()
-        desk.sees("Fern")
+        desk.expect_names("Fern")
         desk.until_on()
         assert desk.action("API on").isChecked()
 
@@ -277,12 +277,12 @@ def test_where_a_file_is_gone_its_backup_is_restored_or_a_new_store_started(
         assert not path.exists()
         if restored:
             restore_newest(desk)
-            desk.sees("Fern")
+            desk.expect_names("Fern")
         else:
             qtbot.mouseClick(desk.button("Start without plants"), Qt.MouseButton.LeftButton)
             desk.until_bar(shown=False)
             desk.add("Aloe")
-            desk.sees("Aloe")
+            desk.expect_names("Aloe")
         desk.until_on()
     assert backup.path.exists()
 
@@ -293,13 +293,13 @@ def test_a_file_that_is_removed_while_it_is_open_can_be_restored_from_the_bar(sh
     with show(path) as desk:
         desk.until_on()
         desk.add("Fern")
-        desk.sees("Fern")
+        desk.expect_names("Fern")
         path.unlink()
         desk.until_bar(shown=True)
         restore_newest(desk)
         desk.until(lambda: "Restored 1 plant." in desk.toast.text)
         desk.add("Aloe")
-        desk.sees("Aloe", "Fern")
+        desk.expect_names("Aloe", "Fern")
 
 
 def restore_newest(desk: ProgramDriver) -> None:
@@ -317,7 +317,7 @@ def test_where_no_folder_can_be_made_the_window_opens_and_says_so(show: Show, qa
         home.unlink()
         desk.until_bar(shown=False)
         desk.add("Fern")
-        desk.sees("Fern")
+        desk.expect_names("Fern")
         again = Desktop(qapp, location_of(None), 0)
         assert not again.start(background=True)  # the window is locked by now
         again.close()
@@ -368,7 +368,7 @@ def test_damaged_settings_are_reported(show: Show) -> None:
     paths.create_folder(paths.settings_folder())
     paths.settings_file().write_text("{")
     with show() as desk:
-        desk.until(lambda: [each.title for each in desk.bars if each.isVisible()] == [_DAMAGED])
+        desk.until(lambda: [bar.title for bar in desk.bars if bar.isVisible()] == [_DAMAGED])
         assert "settings.damaged.json" in desk.bar.text
 
 
@@ -380,12 +380,12 @@ def test_the_table_of_threads_is_true(show: Show, tmp_path: Path) -> None:
     released = threading.Event()
 
     def running_threads() -> set[str]:
-        return {re.sub(r"_\d+$", "", each.name) for each in set(threading.enumerate()) - others}
+        return {re.sub(r"_\d+$", "", thread.name) for thread in set(threading.enumerate()) - others}
 
     store_at(tmp_path / "plants.db", "Fern")
     with show(tmp_path / "plants.db") as desk:
         desk.until_on()
-        desk.sees("Fern")
+        desk.expect_names("Fern")
         desk.session.bridge.long_tasks.run(desk.window, lambda _task: released.wait())
         desk.until(lambda: running_threads() == documented)
         released.set()
@@ -413,7 +413,7 @@ def test_another_file_can_be_chosen(show: Show, tmp_path: Path) -> None:
     with show(tmp_path / "list.txt") as desk:
         desk.until_bar(shown=True)
         desk.workspace.file_chosen.emit(str(tmp_path / "other.db"))  # the result of the file dialog
-        desk.sees("Of the other")
+        desk.expect_names("Of the other")
         assert "other.db" in desk.window.windowTitle()
         desk.until_on()
         desk.until(lambda: desk.id.placeholderText() == "2")
@@ -441,7 +441,7 @@ def test_a_defect_is_told_with_a_report_and_the_program_goes_on(
     assert secret not in report
     assert str(Path.home()) not in report
     desk.button("Try again").click()
-    desk.sees("Aloe")
+    desk.expect_names("Aloe")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows always knows a home folder")
@@ -457,11 +457,11 @@ def test_without_a_home_folder_a_named_store_works_and_a_defect_is_reported(
     with show(tmp_path / "plants.db") as desk:
         desk.until(lambda: desk.id.placeholderText() == "1")
         desk.add("Fern")
-        desk.sees("Fern")
+        desk.expect_names("Fern")
         desk.action("Open data folder").trigger()
         assert opened_files == [str(tmp_path)]
         desk.workspace.show_defect("ERROR test")
-        assert [each.text() for each in desk.bar.findChildren(QPushButton)] == ["Copy report"]
+        assert [button.text() for button in desk.bar.findChildren(QPushButton)] == ["Copy report"]
         desk.button("Copy report").click()
     assert "ERROR test" in QGuiApplication.clipboard().text()
 
@@ -474,7 +474,7 @@ def test_a_plant_that_waits_for_the_store_is_added_at_the_next_start(show: Show)
             desk.type(desk.name, "Aloe")
             desk.press(Qt.Key.Key_Return)
     with show() as desk:
-        desk.sees("Aloe")
+        desk.expect_names("Aloe")
         desk.until(lambda: not desk.unsaved())
 
 
@@ -520,7 +520,7 @@ def test_size_place_search_and_what_is_typed_are_there_after_a_kill_unless_it_is
         assert (adding.communicate(timeout=MILLISECONDS)[0], adding.returncode) == ("Dill\n", 9)
     unsaved = remembered("unsaved")
     assert isinstance(unsaved, list)
-    assert [(each["texts"], each["waits"]) for each in unsaved] == [(["", "Dill", ""], False)], "it is not sent again"
+    assert [(item["texts"], item["waits"]) for item in unsaved] == [(["", "Dill", ""], False)], "it is not sent again"
     assert remembered("draft") is None
     with start("x") as after, closing(sqlite3.connect(paths.database_file())) as connection:
         assert after.stdout is not None
@@ -535,7 +535,7 @@ def test_size_place_search_and_what_is_typed_are_there_after_a_kill_unless_it_is
 
 def test_typed_terms_stay_text_and_chips_stay_chips_over_a_restart(show: Show) -> None:
     def search(desk: ProgramDriver) -> tuple[str, list[str]]:
-        chips = [each.text().removesuffix("  ✕") for each in desk.the(FilterChips).actions()]
+        chips = [chip.text().removesuffix("  ✕") for chip in desk.the(FilterChips).actions()]
         return desk.the(SearchField).text(), chips
 
     with show() as desk:

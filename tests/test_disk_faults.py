@@ -92,9 +92,9 @@ def test_what_is_not_saved_is_kept_on_a_full_disk_and_after_it(small_disk: Path)
     kept.reserve()
     ballast = fill(small_disk)
     plants = [{"texts": ["", f"Fern {number}", ""]} for number in range(300)]
-    for each in (plants[:1], plants[:2], plants):
-        kept.change("a", {"unsaved": each})
-        assert UnsavedFile(small_disk).of_store("a") == {"unsaved": each}
+    for some in (plants[:1], plants[:2], plants):
+        kept.change("a", {"unsaved": some})
+        assert UnsavedFile(small_disk).of_store("a") == {"unsaved": some}
     with pytest.raises(OSError, match="more is not saved than there is space for"):
         kept.change("a", {"unsaved": plants * 10})
     assert UnsavedFile(small_disk).of_store("a") == {"unsaved": plants}
@@ -155,7 +155,7 @@ def test_the_window_reports_a_full_disk_until_there_is_space(show: Show, small_d
     settings.save(settings.Settings(backup_every="never"), paths.settings_file())  # a failing one is reported as well
     with show(small_disk / "plants.db") as desk:
         desk.add("Aloe")
-        desk.sees("Aloe")
+        desk.expect_names("Aloe")
         ballast = fill(small_disk)
         for number in range(200):
             desk.add(f"Fern {number} {'x' * 9000}")
@@ -180,7 +180,7 @@ def test_a_full_disk_makes_no_backup_and_damages_none(small_disk: Path) -> None:
         with pytest.raises(Exception, match=r"(?i)full|No space"):
             FileBackups(database).make(BackupKind.AUTOMATIC)
         assert backups.newest_first() == [good]
-        assert [each.name for each in backups.folder.iterdir()] == [good.path.name]
+        assert [file.name for file in backups.folder.iterdir()] == [good.path.name]
         ballast.unlink()
     assert ids_in(good.path) == set(range(100))
 
@@ -211,14 +211,14 @@ def test_the_window_reports_a_missing_file_until_it_is_back(show: Show, tmp_path
     folder.mkdir()
     with show(folder / "plants.db") as desk:
         desk.add("Aloe")
-        desk.sees("Aloe")
+        desk.expect_names("Aloe")
         folder.rename(elsewhere)
         desk.until_bar(shown=True)
         assert "moved, replaced or deleted" in desk.bar.text
         elsewhere.rename(folder)
         desk.until_bar(shown=False)
         desk.add("Basil")
-        desk.sees("Basil", "Aloe")
+        desk.expect_names("Basil", "Aloe")
 
 
 # --- damaged while it runs -----------------------------------------------------------------------

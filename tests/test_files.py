@@ -118,7 +118,7 @@ def opened(path: Path, content: bytes) -> str:
         store = SqliteStore(path)
     except PlantDeskError as error:
         assert path.read_bytes() == content
-        assert {each.name for each in path.parent.iterdir()} <= {path.name, f".{path.name}.lock"}
+        assert {file.name for file in path.parent.iterdir()} <= {path.name, f".{path.name}.lock"}
         return type(error).__name__
     with closing(store):
         try:

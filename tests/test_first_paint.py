@@ -17,16 +17,16 @@ MainWindow.paintEvent = paint
 cli.main([])
 """
 #: Of the window itself, its lock, its size and its background.
-_NEEDED = {f"plantdesk{each}" for each in ("", ".desktop", ".domain", ".platform", ".ui")}
+_NEEDED = {f"plantdesk{name}" for name in ("", ".desktop", ".domain", ".platform", ".ui")}
 _NEEDED |= {"plantdesk.domain.errors", "plantdesk.domain.texts"}
-_NEEDED |= {f"plantdesk.{each}" for each in ("cli", "cli.main", "cli.commands", "cli.commands.start")}
-_NEEDED |= {f"plantdesk.platform.{each}" for each in ("atomic_files", "display", "file_locks", "output", "paths")}
+_NEEDED |= {f"plantdesk.{name}" for name in ("cli", "cli.main", "cli.commands", "cli.commands.start")}
+_NEEDED |= {f"plantdesk.platform.{name}" for name in ("atomic_files", "display", "file_locks", "output", "paths")}
 _NEEDED |= {
-    f"plantdesk.platform.{each}" for each in ("process", "settings", "unsaved_file", "window_requests", "windows")
+    f"plantdesk.platform.{name}" for name in ("process", "settings", "unsaved_file", "window_requests", "windows")
 }
-_NEEDED |= {f"plantdesk.store{each}" for each in ("", ".locations", ".postgres", ".postgres.address")}
-_NEEDED |= {f"plantdesk.ui.{each}" for each in ("main_window", "preferences", "qt", "single_window", "theme")}
-_NEEDED |= {f"plantdesk.ui.theme.{each}" for each in ("colors", "metrics", "style_sheet", "theme")}
+_NEEDED |= {f"plantdesk.store{name}" for name in ("", ".locations", ".postgres", ".postgres.address")}
+_NEEDED |= {f"plantdesk.ui.{name}" for name in ("main_window", "preferences", "qt", "single_window", "theme")}
+_NEEDED |= {f"plantdesk.ui.theme.{name}" for name in ("colors", "metrics", "style_sheet", "theme")}
 
 
 def test_before_the_first_paint_nothing_else_is_imported() -> None:

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.attackers import Target
-from tests.support.clients import CONNECTIONS, Clients, rude_clients
-from tests.support.programs import SERVE, WINDOW, Home, ids_in, left_over, running
+from tests.support.clients import CONNECTIONS, Clients, open_rude_connections
+from tests.support.programs import SERVE, WINDOW, Home, find_left_over_processes, ids_in, running
 from tests.support.waiting import SECONDS
 
 KILLS = int(os.environ.get("PLANTDESK_KILLS", "2"))
@@ -51,14 +51,14 @@ def test_a_stop_under_load_loses_nothing(program_home: Home, how: tuple[str, ...
         with running(program_home, how) as process:
             port = program_home.port(process)
             clients = Clients(port, token, number * 1_000_000)
-            rude = rude_clients(Target(port, token))
+            rude = open_rude_connections(Target(port, token))
             clients.wait_for_enough()
             process.send_signal(signal.SIGTERM)
             assert process.wait(SECONDS) == 0
             clients.join()
-            for each in rude:
-                each.close()
-            assert left_over(process) == []
+            for connection in rude:
+                connection.close()
+            assert find_left_over_processes(process) == []
         acknowledged |= clients.acknowledged
         assert clients.cut_short == []
         assert acknowledged == ids_in(program_home.database)

@@ -58,7 +58,7 @@ def recent(desk: WindowDriver) -> dict[str, QAction]:
     menu = desk.action("Other plants").menu()
     assert isinstance(menu, QMenu)
     menu.aboutToShow.emit()
-    found = {plain(each.text()): each for each in menu.actions() if not each.isSeparator()}
+    found = {plain(action.text()): action for action in menu.actions() if not action.isSeparator()}
     return {text: found[text] for text in [*found][[*found].index("Copy store…") + 1 :]}
 
 
@@ -70,21 +70,21 @@ def test_another_store_opens_in_a_window_of_its_own_once(
     folder.mkdir()
     store_at(folder / "gärten.db", "Aloe")
     desk.add("Mine")
-    desk.sees("Mine")
+    desk.expect_names("Mine")
     choose(desk, monkeypatch, "Open store…", folder / "gärten.db")
 
     def others() -> list[dict[str, object]]:
-        return [each for each in runtimes(paths.runtime_folder()) if each["pid"] != os.getpid()]
+        return [runtime for runtime in runtimes(paths.runtime_folder()) if runtime["pid"] != os.getpid()]
 
     desk.until(lambda: bool(others()))
     (other,) = others()
     try:
         assert other["database"] == str(folder / "gärten.db")
         assert desk.window.windowTitle() == "PlantDesk"
-        desk.sees("Mine")
+        desk.expect_names("Mine")
         preferences = desk.desktop.preferences  # the other window changes them
         desk.until(lambda: preferences.settings.recent_stores == [str(folder / "gärten.db")])
-        assert [each.partition(" — ")[0] for each in recent(desk)] == ["gärten.db", "Clear list"]
+        assert [title.partition(" — ")[0] for title in recent(desk)] == ["gärten.db", "Clear list"]
         assert not preferences.settings.opens_shared_store
     finally:
         os.kill(int(str(other["pid"])), signal.SIGTERM)
@@ -149,12 +149,12 @@ def test_a_file_of_plants_is_left_as_it_is_and_can_be_imported(
     file = tmp_path / "list.csv"
     file.write_text("name,tag\nRose,Bed\n", encoding="utf-8")
     choose(desk, monkeypatch, "Open store…", file)
-    desk.until(lambda: any("is not a PlantDesk store" in each for each in desk.texts()))
+    desk.until(lambda: any("is not a PlantDesk store" in text for text in desk.texts()))
     assert not started
     WindowDriver(desk.qtbot, desk.toast).button("Import…").click()
     dialog = desk.the(ImportDialog)
     dialog.reject()
-    assert sorted(each.name for each in tmp_path.iterdir() if each.is_file()) == ["list.csv"]
+    assert sorted(file.name for file in tmp_path.iterdir() if file.is_file()) == ["list.csv"]
     assert file.read_text(encoding="utf-8") == "name,tag\nRose,Bed\n"
 
 
@@ -163,8 +163,8 @@ def test_a_recent_store_that_is_gone_is_reported_and_can_be_removed(
 ) -> None:
     gone, here = tmp_path / "gone.db", store_at(tmp_path / "here.db")
     desk.desktop.preferences.change(recent_stores=[str(gone), str(here), "postgresql://anna@plants.example/garden"])
-    texts = [each for each in recent(desk) if each]
-    assert [each.partition(" — ")[0] for each in texts] == [
+    texts = [text for text in recent(desk) if text]
+    assert [text.partition(" — ")[0] for text in texts] == [
         "gone.db",
         "here.db",
         "garden on plants.example",
@@ -172,13 +172,13 @@ def test_a_recent_store_that_is_gone_is_reported_and_can_be_removed(
     ]
     assert texts[0].endswith(tmp_path.name)
     recent(desk)[texts[0]].trigger()
-    desk.until(lambda: any(each.startswith("“gone.db” is not there any more") for each in desk.texts()))
+    desk.until(lambda: any(text.startswith("“gone.db” is not there any more") for text in desk.texts()))
     desk.button("Remove from the list").click()
     assert texts[0] not in recent(desk)
     recent(desk)[texts[1]].trigger()
     recent(desk)[texts[2]].trigger()
     desk.until(lambda: len(started) == 2)
-    assert {each[-1] for each in started} == {str(here), "postgresql://anna@plants.example/garden"}
+    assert {command[-1] for command in started} == {str(here), "postgresql://anna@plants.example/garden"}
     recent(desk)["Clear list"].trigger()
     assert "Clear list" not in recent(desk)
 
@@ -188,11 +188,11 @@ def test_own_plants_that_another_window_shows_come_to_the_front(show: Show, qtbo
     assert own.try_lock()
     own.listen()
     with show(store_at(tmp_path / "garden.db", "Aloe")) as desk:
-        desk.sees("Aloe")
+        desk.expect_names("Aloe")
         with qtbot.waitSignal(own.requested):
             desk.choose("File", "Other plants", "My own plants")
         desk.add("Fern")
-        desk.sees("Fern", "Aloe")
+        desk.expect_names("Fern", "Aloe")
         assert desk.window.windowTitle() == "garden.db — PlantDesk"
     own.release()
 

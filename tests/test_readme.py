@@ -130,8 +130,8 @@ def test_the_recipe_for_node_adds_its_plant(tmp_path: Path) -> None:
 @NODE
 def test_the_recipe_for_node_red_makes_a_request() -> None:
     (flow,) = re.findall("```json\n(.*?)```", TEXTS["recipes"], re.DOTALL)
-    nodes = {each["id"]: each for each in json.loads(flow)}
-    assert [each for node in nodes.values() for wires in node["wires"] for each in wires] == ["p2", "p3"]
+    nodes = {node["id"]: node for node in json.loads(flow)}
+    assert [wire for node in nodes.values() for wires in node["wires"] for wire in wires] == ["p2", "p3"]
     body = f"const msg = {{}}, env = {{get: name => name}}; const out = (() => {{{nodes['p2']['func']}}})();"
     command = ["node", "-e", f"{body} console.log(JSON.stringify(out))"]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
@@ -155,7 +155,7 @@ def test_the_units_for_systemd_are_valid(tmp_path: Path) -> None:
     for text in re.findall("```ini\n(.*?)```", TEXTS["recipes"], re.DOTALL):
         for name, unit in re.findall(r"# (\S+\.\w+)\n(.*?)(?=\n# |\Z)", text, re.DOTALL):
             (tmp_path / name).write_text(unit.replace("/usr/bin/plantdesk", sys.executable), encoding="utf-8")
-    files = [str(each) for each in sorted(tmp_path.iterdir())]
+    files = [str(file) for file in sorted(tmp_path.iterdir())]
     assert len(files) == 2
     environment = {**os.environ, "XDG_RUNTIME_DIR": str(tmp_path)}
     subprocess.run(["systemd-analyze", "verify", "--user", *files], env=environment, check=True)
@@ -174,7 +174,7 @@ def test_the_members_of_json_are_in_the_manual(tmp_path: Path, capfd: pytest.Cap
     main(["import", str(file), "--json", "--dry-run"])
     answer = json.loads(capfd.readouterr().out)
     table = TEXTS["files"]
-    assert all(f"`{each}`" in table for members in (*found.values(), answer, answer["files"][0]) for each in members)
+    assert all(f"`{key}`" in table for members in (*found.values(), answer, answer["files"][0]) for key in members)
     assert found["list"] == found["get"]
     assert found["export"] == found["list"] - {"note", "source_name"}
 
@@ -211,7 +211,7 @@ def test_links_lead_somewhere(page: Path) -> None:
 def anchors_of(page: Path) -> set[str]:
     """Return the anchors of the headings of a page, as GitHub makes them."""
     headings = re.findall("^#+ (.*)", page.read_text(encoding="utf-8"), re.MULTILINE)
-    return {re.sub(r"[^a-z0-9 -]", "", each.lower()).strip().replace(" ", "-") for each in headings}
+    return {re.sub(r"[^a-z0-9 -]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
 
 
 @pytest.fixture(scope="module")
@@ -249,7 +249,7 @@ def test_the_modules_in_the_table_of_a_folder_are_there(folder: str) -> None:
     table = re.findall(r"^\|.*", (ROOT / folder / "README.md").read_text("utf-8").partition("\n## ")[0], re.MULTILINE)
     modules = re.findall(r"`([a-z_/]+)`", "\n".join(table))
     assert len(modules) > len(table) - 2
-    assert [each for each in modules if not any((ROOT / folder / f"{each}{end}").exists() for end in ("", ".py"))] == []
+    assert [name for name in modules if not any((ROOT / folder / f"{name}{end}").exists() for end in ("", ".py"))] == []
 
 
 @pytest.mark.parametrize("guide", GUIDES, ids=name_of)
@@ -283,5 +283,5 @@ def test_help_of_a_command_has_what_the_manual_says(capfd: pytest.CaptureFixture
 
 def test_no_text_has_a_conflict_of_a_merge() -> None:
     texts = [*PAGES, *GUIDES, *ROOT.glob("*.md"), *(ROOT / "resources" / "languages").glob("*.po*")]
-    marked = [each.name for each in texts if re.search(r"^(<{7} |>{7} )", each.read_text("utf-8"), re.MULTILINE)]
+    marked = [file.name for file in texts if re.search(r"^(<{7} |>{7} )", file.read_text("utf-8"), re.MULTILINE)]
     assert marked == []

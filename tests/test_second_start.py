@@ -147,7 +147,7 @@ def test_a_second_start_ends_at_once_and_a_signal_closes_the_window(qtbot: QtBot
     assert (first.returncode, out, messages) == (0, "", [])
     second.communicate()
     assert not paths.runtime_folder().exists()
-    assert [each.name for each in paths.data_folder().iterdir() if "lock" not in each.name] == ["plants.db"]
+    assert [file.name for file in paths.data_folder().iterdir() if "lock" not in file.name] == ["plants.db"]
 
 
 def test_the_address_of_a_plant_is_shown_by_the_first_start_and_by_later_ones(
@@ -190,13 +190,13 @@ def test_macos_hands_over_an_address_by_an_event(environment: dict[str, str]) ->
 _QUICK = """
 import atexit, sys
 from plantdesk.cli.main import main
-atexit.register(lambda: print(*(each for each in sys.modules if each in {"PySide6", "sqlite3"})))
+atexit.register(lambda: print(*(name for name in sys.modules if name in {"PySide6", "sqlite3"})))
 sys.exit(main(["quick"]))
 """
 
 
 def quick_window() -> QuickEntry | None:
-    found = [each for each in QApplication.topLevelWidgets() if isinstance(each, QuickEntry) and each.isVisible()]
+    found = [entry for entry in QApplication.topLevelWidgets() if isinstance(entry, QuickEntry) and entry.isVisible()]
     return found[0] if found else None
 
 
@@ -214,7 +214,7 @@ def test_quick_opens_the_small_window_of_the_program_that_runs_and_needs_no_qt(
         assert window is not None
         QTest.keyClicks(window.focusWidget(), "Fern")
         QTest.keyClick(window.focusWidget(), Qt.Key.Key_Return)
-        desk.sees("Fern")
+        desk.expect_names("Fern")
         assert quick_window() is None
         assert desk.window.isVisible()
 

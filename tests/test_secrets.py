@@ -14,7 +14,7 @@ import pytest
 from plantdesk.cli.commands.info import NOT_RUNNING_EXIT_CODE
 from plantdesk.store.sqlite.store import SqliteStore
 from tests.support.attackers import Target
-from tests.support.clients import rude_clients
+from tests.support.clients import open_rude_connections
 from tests.support.programs import SERVE, WINDOW, Home, running
 from tests.support.waiting import SECONDS
 
@@ -45,8 +45,8 @@ def test_no_token_is_in_any_file_or_output(program_home: Home) -> None:
         for token in (good, revoked, wrong):
             for request in requests_with(Target(port, token)):
                 exchange(port, request)
-        for each in rude_clients(Target(port, good)):
-            each.close()
+        for connection in open_rude_connections(Target(port, good)):
+            connection.close()
         about = b"".join(told_by_the_system(process.pid))
         process.send_signal(signal.SIGABRT)  # faulthandler writes what it was doing
         out, err = process.communicate(timeout=SECONDS)

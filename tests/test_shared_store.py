@@ -57,15 +57,15 @@ def test_the_window_makes_the_tables_when_asked_and_shows_what_others_do(
         qtbot.mouseClick(desk.button("Start without plants"), Qt.MouseButton.LeftButton)
         desk.until_bar(shown=False)
         desk.add("Aloe")
-        desk.sees("Aloe")
+        desk.expect_names("Aloe")
         desk.until_on()
         with closing(location.open()) as other:
             other.add(new_plant({"id": 50, "name": "Fern"}), COMMAND).result(SECONDS)
-            desk.sees("Fern", "Aloe")
+            desk.expect_names("Fern", "Aloe")
             other.apply([DeleteAll(Selection(ids=[1]))], COMMAND).result(SECONDS)
-            desk.sees("Fern")
+            desk.expect_names("Fern")
     with show(location) as desk:
-        desk.sees("Fern")
+        desk.expect_names("Fern")
 
 
 def test_the_window_opens_while_the_server_is_off_and_goes_on_by_itself(show: Show) -> None:
@@ -79,7 +79,7 @@ def test_the_window_opens_while_the_server_is_off_and_goes_on_by_itself(show: Sh
             desk.add("Aloe")
             server.start()
             desk.until_bar(shown=False)
-            desk.sees("Aloe")
+            desk.expect_names("Aloe")
             server.kill()
             desk.add("Fern")
             desk.add("Ivy")
@@ -92,7 +92,7 @@ def test_the_window_opens_while_the_server_is_off_and_goes_on_by_itself(show: Sh
             desk.type(desk.name, "Half typed")
             server.start()
             desk.until_bar(shown=False)
-            desk.sees("Ivy", "Fern", "Aloe")
+            desk.expect_names("Ivy", "Fern", "Aloe")
             assert desk.action("Import…").isEnabled()
             assert desk.the(SearchField).isEnabled()
             assert desk.name.text() == "Half typed"
@@ -108,7 +108,7 @@ def test_a_window_notices_a_lost_server_by_itself_and_shows_what_the_list_has(sh
             desk.add("Aloe")
             show_card(desk)
             desk.add("Fern")
-            desk.sees("Fern", "Aloe")
+            desk.expect_names("Fern", "Aloe")
             table, note = desk.the(PlantTableView), desk.the(NoteEdit)
             card = WindowDriver(qtbot, desk.the(PlantCard))
             select_row(table, 0)
@@ -119,7 +119,7 @@ def test_a_window_notices_a_lost_server_by_itself_and_shows_what_the_list_has(sh
             desk.until(lambda: "API waits" in desk.status.text)
             assert not desk.the(SidebarView).isEnabled()
             assert not {"Delete plant", "Edit tag", "Undo Add “Fern”"} & set(desk.enabled("Edit"))
-            assert [card.button(each).isEnabled() for each in ("Delete", "Undo")] == [False, False]
+            assert [card.button(name).isEnabled() for name in ("Delete", "Undo")] == [False, False]
             assert note.isReadOnly()
             select_row(table, 1)
             desk.until(lambda: {"Aloe", "ID 1"} <= {*card.texts()})
@@ -171,7 +171,7 @@ def no_saves(location: PostgresLocation) -> Iterator[None]:
 
 def show_card(desk: ProgramDriver) -> None:
     """Select the only plant and wait for its card."""
-    desk.sees("Aloe")
+    desk.expect_names("Aloe")
     desk.the(PlantTableView).selectAll()
     if not desk.action("Card").isChecked():
         desk.action("Card").trigger()
@@ -217,7 +217,7 @@ def test_a_plant_whose_commit_was_not_answered_is_checked_and_added_once(show: S
             proxy.is_off = False
             desk.until_bar(shown=False)
             desk.until(lambda: "Checking" not in " ".join(desk.unsaved().values()))
-        desk.sees("Fern", "Aloe")
+        desk.expect_names("Fern", "Aloe")
 
 
 @pytest.mark.slow
@@ -248,7 +248,7 @@ def test_plants_that_wait_for_the_server_are_sent_by_the_next_window(show: Show,
         location = server.new_store()
         with show(location) as desk:
             desk.add("Aloe")
-            desk.sees("Aloe")
+            desk.expect_names("Aloe")
             server.stop()
             for name in ("Fern", "Ivy"):
                 desk.add(name)
@@ -259,10 +259,10 @@ def test_plants_that_wait_for_the_server_are_sent_by_the_next_window(show: Show,
             desk.until_bar(shown=True)
             assert [*desk.unsaved().values()].count("waits until the store can be opened") == 2
             server.start()
-            desk.sees("Ivy", "Fern", "Aloe")
+            desk.expect_names("Ivy", "Fern", "Aloe")
             assert not kept.exists(), "after a kill now, the next window would offer to add them again"
         with show(location) as desk:
-            desk.sees("Ivy", "Fern", "Aloe")
+            desk.expect_names("Ivy", "Fern", "Aloe")
 
 
 def test_the_api_answers_503_while_the_server_is_off_and_adds_nothing_twice() -> None:
@@ -298,7 +298,7 @@ def test_the_window_changes_to_a_shared_store_and_back_and_remembers_it(
     location = postgres.new_store()
     with show() as desk:
         desk.add("Mine")
-        desk.sees("Mine")
+        desk.expect_names("Mine")
         desk.choose("File", "Other plants", "Shared store…")
         dialog = WindowDriver(qtbot, desk.the(SharedStoreDialog))
         dialog.type(dialog.field("Address"), location.url)
@@ -307,18 +307,18 @@ def test_the_window_changes_to_a_shared_store_and_back_and_remembers_it(
         dialog.button("Open this store").click()
         desk.until_store(location.name)
         desk.add("Ours")
-        desk.sees("Ours")
+        desk.expect_names("Ours")
         assert f"{location.name} on 127.0.0.1" in desk.window.windowTitle()
         desk.type(desk.name, "Half typed")
     with show() as desk:
-        desk.sees("Ours")
+        desk.expect_names("Ours")
         assert desk.name.text() == "Half typed"
         desk.choose("File", "Other plants", "My own plants")
         desk.until_store("plants.db")
-        desk.sees("Mine")
+        desk.expect_names("Mine")
         desk.until_on()
     with show() as desk:
-        desk.sees("Mine")
+        desk.expect_names("Mine")
         assert not desk.action("My own plants").isVisible()
 
 
@@ -338,9 +338,9 @@ def test_a_desk_file_asks_for_the_user_once(show: Show, qtbot: QtBot, postgres: 
         dialog.button("Open this store").click()
         desk.until_store(location.name)
         desk.add("Fern")
-        desk.sees("Fern")
+        desk.expect_names("Fern")
     with show(file) as desk:
-        desk.sees("Fern")
+        desk.expect_names("Fern")
 
 
 @contextmanager
@@ -351,7 +351,7 @@ def office_and_greenhouse(show: Show, postgres: PostgresServer) -> Iterator[tupl
     with closing(greenhouse.open()) as other, show(office) as desk:
         desk.until_on()
         desk.add("Aloe")
-        desk.sees("Aloe")
+        desk.expect_names("Aloe")
         yield desk, other
 
 
@@ -361,17 +361,17 @@ def test_the_window_undoes_its_own_changes_and_asks_before_those_of_others(
 ) -> None:
     with office_and_greenhouse(show, postgres) as (desk, other):
         other.add(new_plant({"id": 50, "name": "Fern"}), COMMAND).result(SECONDS)
-        desk.sees("Fern", "Aloe")
+        desk.expect_names("Fern", "Aloe")
         computers = desk.the(OtherComputers)
         computers.refresh()
         desk.until(lambda: computers.text() == "Greenhouse")
         assert computers.accessibleDescription().startswith(f"Office {__version__} and Greenhouse ")
         other.apply([DeleteAll(Selection(ids=[50]))], COMMAND).result(SECONDS)
-        desk.sees("Aloe")
+        desk.expect_names("Aloe")
         desk.choose("Edit", "Undo Add “Aloe”")  # the latest of this window, not of all
-        desk.sees()
+        desk.expect_names()
         desk.choose("Edit", "Redo Add “Aloe”")
-        desk.sees("Aloe")
+        desk.expect_names("Aloe")
 
         desk.choose("Edit", "History…")
         dialog = WindowDriver(qtbot, desk.the(HistoryDialog))
@@ -380,7 +380,7 @@ def test_the_window_undoes_its_own_changes_and_asks_before_those_of_others(
         assert model.index(2, HistoryColumn.TEXT).data() == "Delete “Fern”"
         assert "Greenhouse" in model.index(2, 0).data(Qt.ItemDataRole.AccessibleTextRole)
         box = dialog.the(QComboBox)
-        assert [box.itemText(each) for each in range(3)] == ["All changes", "This computer", "Greenhouse"]
+        assert [box.itemText(index) for index in range(3)] == ["All changes", "This computer", "Greenhouse"]
         for answer, plants in (("Leave it", ["Aloe"]), ("Undo it", ["Fern", "Aloe"])):
             changes.setCurrentIndex(model.index(2, 0))
             qtbot.keyClick(changes, Qt.Key.Key_Return)
@@ -388,11 +388,11 @@ def test_the_window_undoes_its_own_changes_and_asks_before_those_of_others(
             assert "Greenhouse made this change. Undo it for all computers?" in asked.texts()
             asked.until(asked.button("Leave it").hasFocus)
             qtbot.mouseClick(asked.button(answer), Qt.MouseButton.LeftButton)
-            desk.sees(*plants)
+            desk.expect_names(*plants)
 
 
 def names_of_actions(desk: WindowDriver) -> set[str]:
-    return {plain(each.text()) for each in desk.window.findChildren(QAction)}
+    return {plain(action.text()) for action in desk.window.findChildren(QAction)}
 
 
 @pytest.mark.slow
@@ -419,7 +419,7 @@ def test_a_password_is_in_no_file_or_report(show: Show, home: Path) -> None:
         location = location_of(server.new_store().url.replace("plants@", "plants:s3cret@"))
         with show(location) as desk, logs.log_to(home / "plantdesk.log"):
             desk.add("Aloe")
-            desk.sees("Aloe")
+            desk.expect_names("Aloe")
             server.kill()
             desk.add("Fern")
             desk.until_bar(shown=True)
@@ -428,9 +428,9 @@ def test_a_password_is_in_no_file_or_report(show: Show, home: Path) -> None:
             desk.until_bar(shown=True)
             report = bug_report("")
             shown = " ".join([*desk.texts(), desk.window.windowTitle()])
-        files = [each for each in home.rglob("*") if each.is_file()]
-        assert {"settings.json", "plantdesk.log"} <= {each.name for each in files}
-        assert not [each for each in files if b"s3cret" in each.read_bytes()]
+        files = [file for file in home.rglob("*") if file.is_file()]
+        assert {"settings.json", "plantdesk.log"} <= {file.name for file in files}
+        assert not [file for file in files if b"s3cret" in file.read_bytes()]
         assert "s3cret" not in report + shown
 
 
@@ -441,7 +441,7 @@ def test_the_window_reads_an_older_store_and_updates_it_when_asked(
     location = make_old_store(postgres)
     with show(location) as desk:
         desk.until_bar(shown=True)
-        desk.sees("Fern")
+        desk.expect_names("Fern")
         assert "An older PlantDesk has made this shared store." in desk.bar.text
         qtbot.mouseClick(desk.button("Update…"), Qt.MouseButton.LeftButton)
         desk.until(lambda: bool(desk.window.findChildren(MessageBox)))
@@ -456,8 +456,8 @@ def test_the_window_reads_an_older_store_and_updates_it_when_asked(
         qtbot.mouseClick(desk.button("Try again"), Qt.MouseButton.LeftButton)
         desk.until_bar(shown=False)
         desk.add("Aloe")
-        desk.sees("Aloe", "Fern")
-    assert [each.kind for each in location.backups.newest_first()] == [BackupKind.BEFORE_UPDATE] * 2
+        desk.expect_names("Aloe", "Fern")
+    assert [backup.kind for backup in location.backups.newest_first()] == [BackupKind.BEFORE_UPDATE] * 2
 
 
 def shows(dialog: WindowDriver, reason: str) -> bool:
@@ -472,7 +472,7 @@ def test_the_window_copies_its_store_with_the_searches(
     with show(location_of(tmp_path / "plants.db")) as desk:
         desk.until_on()
         desk.add("Fern")
-        desk.sees("Fern")
+        desk.expect_names("Fern")
         desk.desktop.preferences.change_store(
             location_of(tmp_path / "plants.db").key, searches=[{"name": "hall", "text": "tag:hall"}]
         )
@@ -528,7 +528,7 @@ def test_who_may_only_read_cannot_type_plants_and_is_told_why_once(
         store.add(new_plant({"id": 1, "name": "Fern", "tag": "hall"}), COMMAND).result(SECONDS)
     with show(location_of(users_of(postgres, location)["read"])) as desk:
         desk.until_bar(shown=True)
-        desk.sees("Fern")
+        desk.expect_names("Fern")
         assert desk.bar.title == "You can read this shared store, but not change it"
         assert not desk.name.isEnabled()
         assert not desk.button("Add").isEnabled()
@@ -548,7 +548,7 @@ def test_the_window_of_a_user_who_may_only_add_says_so(show: Show, postgres: Pos
         assert "not change or remove them" in desk.bar.text
         desk.until_on()
         desk.add("Fern")
-        desk.sees("Fern")
+        desk.expect_names("Fern")
         desk.the(PlantTableView).selectAll()
         assert "Import…" not in desk.enabled("File")
         assert not {"Delete plant", "Edit tag"} & set(desk.enabled("Edit"))

@@ -53,7 +53,7 @@ def make_token(desk: ProgramDriver) -> None:
 
 
 def questions(desk: WindowDriver) -> list[MessageBox]:
-    return [each for each in desk.window.findChildren(MessageBox) if each.isVisible() and each.text == QUESTION]
+    return [box for box in desk.window.findChildren(MessageBox) if box.isVisible() and box.text == QUESTION]
 
 
 def answer(desk: WindowDriver, button: str) -> None:
@@ -76,7 +76,7 @@ def commands(desk: WindowDriver) -> dict[str, QAction]:
     """Return the commands of the menu of the icon."""
     menu = shown_icon(desk).contextMenu()
     assert isinstance(menu, QMenu)
-    return {plain(each.text()): each for each in menu.actions() if not each.isSeparator()}
+    return {plain(action.text()): action for action in menu.actions() if not action.isSeparator()}
 
 
 def test_closing_asks_once_and_hides_the_window_which_a_second_start_shows(desk: ProgramDriver, home: Path) -> None:
@@ -242,4 +242,4 @@ def test_the_settings_switch_the_tray_and_say_how_to_bind_a_key(desk: ProgramDri
     page.button("Copy plantdesk quick").click()
     assert QGuiApplication.clipboard().text().endswith("plantdesk quick")
     page.button("How to bind a key").click()
-    desk.until(lambda: any("PlantDesk manual" in each.windowTitle() for each in desk.window.findChildren(Dialog)))
+    desk.until(lambda: any("PlantDesk manual" in dialog.windowTitle() for dialog in desk.window.findChildren(Dialog)))

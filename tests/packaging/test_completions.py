@@ -79,7 +79,7 @@ def bash(folder: Path) -> Press:
         with Terminal() as terminal:
             ends = {"stdin": terminal.end, "stdout": subprocess.PIPE, "stderr": terminal.end}
             with subprocess.Popen(command, **ends, text=True, start_new_session=True, env=environment) as process:
-                terminal.printed_until(_READY)  # only now is Tab a key and no character
+                terminal.read_until(_READY)  # only now is Tab a key and no character
                 terminal.type(f"{typed}\t\necho {_END}\n")
                 assert process.stdout is not None
                 while (line := process.stdout.readline().rstrip("\n")) != _END:

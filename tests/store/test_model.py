@@ -67,7 +67,7 @@ class FileBesideDict(StoreBesideDict):
         number = restored.change.number
         same = {key: entry for key, entry in self.plants.items() if key in plants and plants[key][:5] == entry[:5]}
         requested = {key: entry._replace(change=number) for key, entry in plants.items()} | same
-        self.changed(number, requested)
+        self.record_change(number, requested)
 
     @rule()
     def prune(self) -> None:
@@ -80,7 +80,7 @@ class FileBesideDict(StoreBesideDict):
             while history.is_prunable(runner_of(database)):
                 history.prune(runner_of(database))
             database.commit()
-        self.pruned()
+        self.record_pruning()
         self.open()
 
     @override

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 ROOT = Path(__file__).resolve().parents[2]
-LONGEST_FILE = 600
+MAX_FILE_LINES = 600
 PLAIN_TEXT = "plantdesk.ui.widgets.plain_text"
 
 TOP_LEVEL = {"pyproject.toml", "plantdesk", "resources", "tests", "packaging"}
@@ -20,7 +20,7 @@ TOP_LEVEL |= {"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LI
 PACKAGING = {"dev.py", "build.py", "pins.py", "project.py", "translations.py", "build_hook.py"}
 PACKAGING |= {"README.md", "icons.sh", "plantdesk.spec"}
 PACKAGING |= {"hashes", "bundle", "linux", "windows", "macos", "package_tests"}
-MADE = {"__pycache__", "build", "dist", "uv.lock"}  # by tools, and ignored by git
+MADE_BY_TOOLS = {"__pycache__", "build", "dist", "uv.lock"}  # by tools, and ignored by git
 # Functions that change what is under a name, or open it; of `os` and `shutil`, and methods of `Path`.
 FILE_FUNCTIONS = {"open", "chmod", "unlink", "remove", "rename", "replace", "rmdir", "rmtree", "mkdir", "makedirs"}
 FILE_FUNCTIONS |= {"link", "symlink", "truncate", "utime", "chown", "mkfifo", "copyfile", "copy", "copy2", "move"}
@@ -72,12 +72,12 @@ Rule: TypeAlias = "Callable[[Modules], list[str]]"
 
 def read(package: Path) -> Modules:
     """Return the modules of a package on disk, by name."""
-    found = {}
+    modules = {}
     for file in sorted(package.rglob("*.py")):
         parts = file.relative_to(package.parent).with_suffix("").parts
         name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-        found[name] = Module(name, file.read_text(encoding="utf-8"))
-    return found
+        modules[name] = Module(name, file.read_text(encoding="utf-8"))
+    return modules
 
 
 def plain_tool_tips(modules: Modules) -> list[str]:
@@ -110,12 +110,12 @@ def file_operations(modules: Modules) -> list[str]:
         f"{module.name}, line {node.lineno}: {operation} of a file"
         for module in modules.values()
         for node in ast.walk(module.tree)
-        if isinstance(node, ast.Call) and (operation := _file_operation(node)) is not None
+        if isinstance(node, ast.Call) and (operation := _find_file_operation(node)) is not None
         if operation not in FILE_OPERATIONS.get(module.name, ())
     ]
 
 
-def _file_operation(call: ast.Call) -> str | None:
+def _find_file_operation(call: ast.Call) -> str | None:
     """Return the name of a function that opens or changes a file."""
     match call.func:
         case ast.Name("open"):
@@ -138,28 +138,28 @@ def _is_mode(argument: ast.expr) -> bool:
 def texts_are_literals(modules: Modules) -> list[str]:
     """A text for users is a template that tools can collect, and values; nothing else puts sentences together."""
     errors = _with_subclasses("PlantDeskError", modules)
-    calls = [(module, call) for module in modules.values() for call in _calls(module.tree)]
-    takers = [(module, call) for module, call in calls if _called(call) in TAKE_TEXTS | errors]
+    calls = [(module, call) for module in modules.values() for call in _find_calls(module.tree)]
+    takers = [(module, call) for module, call in calls if _find_name(call) in TAKE_TEXTS | errors]
     takers += [
         (module, call)
         for module in modules.values()
         for node in ast.walk(module.tree)
         if isinstance(node, ast.ClassDef) and node.name in errors
-        for call in _calls(node)
-        if _called(call) == "__init__"
+        for call in _find_calls(node)
+        if _find_name(call) == "__init__"
     ]
-    found = {
+    violations = {
         f"{module.name}, line {call.lineno}: {ast.unparse(sentence)} is not the template of a Text"
         for module, call in takers
-        for part in _values_of(call)
-        for sentence in _sentences(part)
+        for part in _find_values(call)
+        for sentence in _find_sentences(part)
     }
-    found |= {
+    violations |= {
         f"{module.name}, line {call.lineno}: the template of a Text is not a literal"
         for module, call in calls
-        if _called(call) == "Text" and not _are_literals(_templates_of(call))
+        if _find_name(call) == "Text" and not _are_literals(_find_templates(call))
     }
-    return sorted(found)
+    return sorted(violations)
 
 
 def translations_are_found(modules: Modules) -> list[str]:
@@ -167,11 +167,12 @@ def translations_are_found(modules: Modules) -> list[str]:
     return [
         f"{module.name}, line {call.lineno}: {ast.unparse(call)}"
         for module in modules.values()
-        for call in _calls(module.tree)
+        for call in _find_calls(module.tree)
         if (
-            _called(call) in {"tr", "_tr"} and (ast.unparse(call.func) != "self.tr" or not _are_literals(call.args[:1]))
+            _find_name(call) in {"tr", "_tr"}
+            and (ast.unparse(call.func) != "self.tr" or not _are_literals(call.args[:1]))
         )
-        or (_called(call) == "translate" and len(call.args) == 2 and not _are_literals(call.args))
+        or (_find_name(call) == "translate" and len(call.args) == 2 and not _are_literals(call.args))
     ]
 
 
@@ -183,58 +184,59 @@ def errors_are_translated(modules: Modules) -> list[str]:
         if module.name.startswith(("plantdesk.ui.", "plantdesk.desktop"))
         for node in ast.walk(module.tree)
         if isinstance(node, ast.FormattedValue | ast.Call)
-        if any(ast.unparse(each).split(".")[-1] == "error" for each in _converted(node))
+        if any(ast.unparse(value).split(".")[-1] == "error" for value in _find_converted(node))
     ]
 
 
-def _converted(node: ast.FormattedValue | ast.Call) -> list[ast.expr]:
+def _find_converted(node: ast.FormattedValue | ast.Call) -> list[ast.expr]:
     """Return what a node converts to a string."""
     if isinstance(node, ast.FormattedValue):
         return [node.value]
-    return node.args if _called(node) == "str" else []
+    return node.args if _find_name(node) == "str" else []
 
 
 def _are_literals(nodes: list[ast.expr]) -> bool:
-    return all(isinstance(each, ast.Constant) for each in nodes)
+    return all(isinstance(node, ast.Constant) for node in nodes)
 
 
-def templates(modules: Modules) -> dict[str, str]:
+def list_templates(modules: Modules) -> dict[str, str]:
     """Return the templates of all texts in English, with that for a count of one, or nothing: what is translated."""
-    calls = [call for module in modules.values() for call in _calls(module.tree) if _called(call) == "Text"]
-    return {many: one for many, one, *_ in ((*map(ast.literal_eval, _templates_of(call)), "") for call in calls)}
+    calls = [call for module in modules.values() for call in _find_calls(module.tree)]
+    texts = [_find_templates(call) for call in calls if _find_name(call) == "Text"]
+    return {many: one for many, one, *_ in ((*map(ast.literal_eval, text), "") for text in texts)}
 
 
 def _with_subclasses(name: str, modules: Modules) -> set[str]:
     classes = [node for module in modules.values() for node in ast.walk(module.tree) if isinstance(node, ast.ClassDef)]
-    found: set[str] = set()
-    more = {name}
-    while more:
-        found |= more
-        bases = {each.name: {ast.unparse(base).split(".")[-1] for base in each.bases} for each in classes}
-        more = {each for each in bases if found & bases[each]} - found
-    return found
+    known: set[str] = set()
+    new = {name}
+    while new:
+        known |= new
+        bases = {node.name: {ast.unparse(base).split(".")[-1] for base in node.bases} for node in classes}
+        new = {node for node in bases if known & bases[node]} - known
+    return known
 
 
-def _calls(tree: ast.AST) -> Iterator[ast.Call]:
+def _find_calls(tree: ast.AST) -> Iterator[ast.Call]:
     return (node for node in ast.walk(tree) if isinstance(node, ast.Call))
 
 
-def _called(call: ast.Call) -> str:
+def _find_name(call: ast.Call) -> str:
     return ast.unparse(call.func).split(".")[-1]
 
 
-def _templates_of(call: ast.Call) -> list[ast.expr]:
-    return [*call.args, *(each.value for each in call.keywords if each.arg == "one")]
+def _find_templates(call: ast.Call) -> list[ast.expr]:
+    return [*call.args, *(keyword.value for keyword in call.keywords if keyword.arg == "one")]
 
 
-def _values_of(call: ast.Call) -> list[ast.expr]:
+def _find_values(call: ast.Call) -> list[ast.expr]:
     """Return the arguments of a call that are no templates of a Text."""
-    if _called(call) == "Text":
-        return [each.value for each in call.keywords if each.arg != "one"]
-    return [*call.args, *(each.value for each in call.keywords)]
+    if _find_name(call) == "Text":
+        return [keyword.value for keyword in call.keywords if keyword.arg != "one"]
+    return [*call.args, *(keyword.value for keyword in call.keywords)]
 
 
-def _sentences(node: ast.AST) -> list[ast.AST]:
+def _find_sentences(node: ast.AST) -> list[ast.AST]:
     """Return what in an expression is a sentence for users, or puts strings together."""
     match node:
         case ast.Constant(str(text)):
@@ -247,14 +249,14 @@ def _sentences(node: ast.AST) -> list[ast.AST]:
         case ast.Call(ast.Attribute(ast.Constant(str()), "format")):
             return [node]
         case ast.Call():
-            parts = _values_of(node) if _called(node) in {"Text", "filled", "joined", "str"} else []
-            return [sentence for part in parts for sentence in _sentences(part)]
-    return [sentence for child in ast.iter_child_nodes(node) for sentence in _sentences(child)]
+            parts = _find_values(node) if _find_name(node) in {"Text", "filled", "joined", "str"} else []
+            return [sentence for part in parts for sentence in _find_sentences(part)]
+    return [sentence for child in ast.iter_child_nodes(node) for sentence in _find_sentences(child)]
 
 
 def short_files(modules: Modules) -> list[str]:
     lengths = {module.name: len(module.source.splitlines()) for module in modules.values()}
-    return [f"{name} has {length} lines" for name, length in lengths.items() if length > LONGEST_FILE]
+    return [f"{name} has {length} lines" for name, length in lengths.items() if length > MAX_FILE_LINES]
 
 
 def one_assignment_a_line(modules: Modules) -> list[str]:
@@ -264,17 +266,17 @@ def one_assignment_a_line(modules: Modules) -> list[str]:
         for module in modules.values()
         for node in ast.walk(module.tree)
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple) and isinstance(node.value, ast.Tuple)
-        if not {*map(ast.unparse, node.targets[0].elts)} & {ast.unparse(each) for each in ast.walk(node.value)}
+        if not {*map(ast.unparse, node.targets[0].elts)} & {ast.unparse(part) for part in ast.walk(node.value)}
     ]
 
 
 def top_level(root: Path) -> list[str]:
     """The folder that a stranger opens holds what is fixed, dot files, and what tools made."""
     entries = {entry.name for entry in root.iterdir() if not entry.name.startswith(".")}
-    strange = entries - TOP_LEVEL - MADE
+    strange = entries - TOP_LEVEL - MADE_BY_TOOLS
     violations = [f"{name} does not belong there" for name in sorted(strange) if not name.endswith(".egg-info")]
     recipes = {entry.name for entry in (root / "packaging").iterdir()}
-    violations += [f"packaging/{name} does not belong there" for name in sorted(recipes - PACKAGING - MADE)]
+    violations += [f"packaging/{name} does not belong there" for name in sorted(recipes - PACKAGING - MADE_BY_TOOLS)]
     if "__init__.py" in recipes:
         violations.append("packaging/__init__.py shadows the library packaging")
     return violations

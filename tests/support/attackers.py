@@ -19,7 +19,7 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Callable, Iterator
 
-from tests.api.client import Answer, answer_in
+from tests.api.client import answer_in
 
 _RESET = struct.pack("ii", 1, 0)
 _GIGABYTE = 1 << 30
@@ -195,7 +195,7 @@ ATTACKS: dict[str, Callable[[Target], Iterator[bytes]]] = {
 # --- sending it --------------------------------------------------------------------------------------------------
 
 
-async def _once(target: Target, name: str) -> list[str]:
+async def _attack_once(target: Target, name: str) -> list[str]:
     """Make one attack; return the response."""
     reader, writer = await asyncio.open_connection("127.0.0.1", target.port)
     try:
@@ -216,7 +216,7 @@ async def _once(target: Target, name: str) -> list[str]:
             sending.cancel()
     finally:
         writer.transport.abort()
-    return _told(answered.result())
+    return _describe_responses(answered.result())
 
 
 async def _send(writer: asyncio.StreamWriter, pieces: Iterator[bytes]) -> None:
@@ -237,45 +237,41 @@ async def _read(reader: asyncio.StreamReader) -> bytes:
     return received
 
 
-def _told(received: bytes) -> list[str]:
+def _describe_responses(received: bytes) -> list[str]:
     stream, found = io.BytesIO(received), []
     while stream.tell() < len(received):
         try:
             answer = answer_in(stream)
-            found.append("200" if answer.status in {200, 100} else _number(answer))
+            found.append("200" if answer.status in {200, 100} else str(int(answer.number)))
         except Exception as error:  # noqa: BLE001 - whatever is wrong with the answer is to be responses
             return [*found, f"WRONG: {error!r} in {received[-200:]!r}"]
     return found or ["closed"]
 
 
-def _number(answer: Answer) -> str:
-    return str(int(answer.number))
-
-
 async def attack(target: Target, connections: int) -> dict[str, Counter[str]]:
     """Attack until each attack was made and standard input ends; return the responses by attack."""
     responses: dict[str, Counter[str]] = defaultdict(Counter)
-    made = {name: asyncio.Event() for name in ATTACKS}
+    attacked = {name: asyncio.Event() for name in ATTACKS}
 
-    async def again_and_again(name: str) -> None:
+    async def repeat(name: str) -> None:
         while True:
             try:
-                responses[name].update(await _once(target, name))
+                responses[name].update(await _attack_once(target, name))
             except OSError:
                 responses[name]["closed"] += 1
-            made[name].set()
+            attacked[name].set()
 
-    async with _ending(again_and_again(name) for name in itertools.islice(itertools.cycle(ATTACKS), connections)):
-        for each in made.values():
-            await each.wait()
+    async with _cancel_at_end(repeat(name) for name in itertools.islice(itertools.cycle(ATTACKS), connections)):
+        for event in attacked.values():
+            await event.wait()
         print("each attack was made", flush=True)
         await asyncio.to_thread(sys.stdin.read)
     return responses
 
 
 @contextlib.asynccontextmanager
-async def _ending(running: Iterator[object]) -> AsyncIterator[None]:
-    tasks = [asyncio.ensure_future(each) for each in running]  # type: ignore[call-overload]
+async def _cancel_at_end(running: Iterator[object]) -> AsyncIterator[None]:
+    tasks = [asyncio.ensure_future(coroutine) for coroutine in running]  # type: ignore[call-overload]
     try:
         yield
     finally:

@@ -31,16 +31,16 @@ def change(store: PlantStore, chance: random.Random, new_id: int) -> int | None:
     with closing(store.reader()) as reader:
         rows = list(reader.selected(Selection()))
         newest = max((change.number for change in reader.history(1)), default=1)
-    one, tag = chance.choice(rows) if rows else None, chance.choice("abc")
+    row, tag = chance.choice(rows) if rows else None, chance.choice("abc")
     kind = chance.choice(("next", "add", "add", "edit", "delete", "tag", "delete all", "undo", "undo any", "redo"))
-    if kind == "add" or one is None:
+    if kind == "add" or row is None:
         return store.add(new_plant({"id": new_id, "name": "New", "tag": tag}), COMMAND).result(SECONDS).id
     if kind == "next":
         return store.add_as_next(plant_fields({"name": "Next", "tag": tag}), COMMAND).result(SECONDS).id
     if kind == "edit":
-        store.apply([edited(one, name=f"Name {new_id}")], COMMAND).result(SECONDS)
+        store.apply([edited(row, name=f"Name {new_id}")], COMMAND).result(SECONDS)
     elif kind == "delete":
-        store.apply([Delete(one.id, one.version, one.name)], COMMAND).result(SECONDS)
+        store.apply([Delete(row.id, row.version, row.name)], COMMAND).result(SECONDS)
     elif kind in {"tag", "delete all"}:
         plants = Selection.of(HasTag(tag, is_exact=True))
         store.apply([SetTag(plants, "a") if kind == "tag" else DeleteAll(plants)], COMMAND).result(SECONDS)

@@ -16,9 +16,9 @@ def cpu_seconds(run: Callable[[], object], rounds: int = 3) -> float:
     gc.disable()  # a collection may take 80 ms
     try:
         for _ in range(rounds):
-            began = _CLOCK()
+            started = _CLOCK()
             run()
-            taken.append(_CLOCK() - began)
+            taken.append(_CLOCK() - started)
     finally:
         if was_enabled:
             gc.enable()

@@ -45,7 +45,7 @@ _PLANTS = (("Salvia nemorosa", "bed 4"), ("Mentha × piperita", "kitchen"), ("Mo
 
 def fill(store: SqliteStore) -> None:
     """Add plants, changes, a note and a backup's worth of history for the dialogs to show."""
-    plants = [{"id": number, "name": name, **({"tag": tag} if tag else {})} for number, (name, tag) in _numbered()]
+    plants = [{"id": number, "name": name, **({"tag": tag} if tag else {})} for number, (name, tag) in _number_plants()]
     for plant in plants:
         store.add(new_plant(plant), FORM).result()
     with closing(store.reader()) as reader:
@@ -54,7 +54,7 @@ def fill(store: SqliteStore) -> None:
     store.apply([SetTag(Selection(ids=[1]), "kitchen")], FORM).result()
 
 
-def _numbered() -> list[tuple[int, tuple[str, str | None]]]:
+def _number_plants() -> list[tuple[int, tuple[str, str | None]]]:
     return list(enumerate(_PLANTS * 4, start=1))
 
 
@@ -80,13 +80,13 @@ class Dialogs:
     def open(self, name: str) -> QDialog:
         """Open a dialog, and wait until it shows what it reads."""
         if name in OF_COMMANDS:
-            return self._shown(*OF_COMMANDS[name])
+            return self._open_by_command(*OF_COMMANDS[name])
         opened: QDialog = getattr(self, f"_{name.replace('-', '_')}")()
         return opened
 
     def _history(self) -> QDialog:
-        dialog = self._shown("History…", HistoryDialog)
-        self._until_text(dialog, "…", absent=True)
+        dialog = self._open_by_command("History…", HistoryDialog)
+        self._wait_for_text(dialog, "…", absent=True)
         return dialog
 
     def _token(self, name: str = "greenhouse") -> QDialog:
@@ -94,7 +94,7 @@ class Dialogs:
         inside = WindowDriver(self.desk.qtbot, dialog)
         inside.field("Name for a new token").setText(name)
         inside.the(TokenPanel).create_token()
-        self._until_text(dialog, "New token for")
+        self._wait_for_text(dialog, "New token for")
         table = inside.the(QTableView, "Tokens")
         self.desk.until(lambda: table.isVisible() and [row[0] for row in rows_of(table)].count(name) == 1)
         return dialog
@@ -110,20 +110,20 @@ class Dialogs:
         panel = WindowDriver(self.desk.qtbot, self._token("greenhouse 3")).the(TokenPanel)
         WindowDriver(self.desk.qtbot, panel).the(QTableView, "Tokens").selectRow(0)
         panel.revoke_selected()
-        return self._visible(MessageBox)
+        return self._wait_until_visible(MessageBox)
 
     def _restore(self) -> QDialog:
         self.desk.action("Back up now").trigger()
         self.desk.until(lambda: "Backed up" in english(self.desk.toast.text))
         self.desk.toast.clear()
-        dialog = self._shown("Restore…", RestoreDialog)
+        dialog = self._open_by_command("Restore…", RestoreDialog)
         table = WindowDriver(self.desk.qtbot, dialog).the(QTableView)
         self.desk.until(lambda: table.model().rowCount() > 0)
-        self._until_text(dialog, "…", absent=True)
+        self._wait_for_text(dialog, "…", absent=True)
         return dialog
 
     def _shared_store(self) -> QDialog:
-        dialog = self._shown("Shared store…", SharedStoreDialog)
+        dialog = self._open_by_command("Shared store…", SharedStoreDialog)
         WindowDriver(self.desk.qtbot, dialog).the(CollapsibleHeader).set_expanded(is_expanded=True)
         return dialog
 
@@ -133,29 +133,30 @@ class Dialogs:
         transfer = self.desk.window.findChild(TransferFeature)
         assert transfer is not None
         transfer.import_files([file])
-        dialog = self._visible(ImportDialog)
-        self._until_text(dialog, "counted over the whole file")
+        dialog = self._wait_until_visible(ImportDialog)
+        self._wait_for_text(dialog, "counted over the whole file")
         return dialog
 
     def _refused(self) -> QDialog:
         WindowDriver(self.desk.qtbot, self._import()).button("Show").click()
-        return self._visible(RefusedDialog)
+        return self._wait_until_visible(RefusedDialog)
 
     def _export(self) -> QDialog:
         self._select()
-        return self._shown("Export…", ExportDialog)
+        return self._open_by_command("Export…", ExportDialog)
 
     def _labels(self) -> QDialog:
         self._select()
-        return self._shown("Print labels…", LabelDialog)
+        return self._open_by_command("Print labels…", LabelDialog)
 
     def _tag(self) -> QDialog:
         self._table().selectAll()
-        next(each for each in self.desk.window.findChildren(QAction) if "Change tag" in plain(each.text())).trigger()
-        return self._visible(TagDialog)
+        actions = self.desk.window.findChildren(QAction)
+        next(action for action in actions if "Change tag" in plain(action.text())).trigger()
+        return self._wait_until_visible(TagDialog)
 
     def _replace(self) -> QDialog:
-        dialog = self._shown("Find and replace…", CleanUpDialog)
+        dialog = self._open_by_command("Find and replace…", CleanUpDialog)
         inside = WindowDriver(self.desk.qtbot, dialog)
         inside.field("Find").setText("Salvia")
         inside.field("Replace with").setText("Sage")
@@ -165,17 +166,17 @@ class Dialogs:
     def _replace_tidy(self) -> QDialog:
         dialog = self._replace()
         WindowDriver(self.desk.qtbot, dialog).the(QComboBox, "Do").setCurrentIndex(4)
-        self._until_text(dialog, "There is nothing to change.")
+        self._wait_for_text(dialog, "There is nothing to change.")
         return dialog
 
     def _duplicates(self) -> QDialog:
-        dialog = self._shown("Find duplicates…", CleanUpDialog)
+        dialog = self._open_by_command("Find duplicates…", CleanUpDialog)
         self.desk.until(lambda: WindowDriver(self.desk.qtbot, dialog).the(DuplicateTable).isVisible())
         return dialog
 
     def _tidy_tags(self) -> QDialog:
         self._store.apply([SetTag(Selection(ids=[3]), "Kitchen")], FORM).result()
-        dialog = self._shown("Tidy up tags…", CleanUpDialog)
+        dialog = self._open_by_command("Tidy up tags…", CleanUpDialog)
         self.desk.until(lambda: bool(dialog.findChildren(TagGroup)))
         return dialog
 
@@ -184,7 +185,7 @@ class Dialogs:
         assert commands is not None
         commands.counts = {"bed 4": 1, "kitchen": 5}
         commands.rename("bed 4", "kitchen")
-        return self._visible(MessageBox)
+        return self._wait_until_visible(MessageBox)
 
     def _failure(self) -> QDialog:
         text = str(StuckWindowError(location_of(self._folder / "plants.db")))
@@ -208,17 +209,17 @@ class Dialogs:
         table.setFocus()
         return table
 
-    def _shown(self, command: str, kind: type[QDialog]) -> QDialog:
+    def _open_by_command(self, command: str, kind: type[QDialog]) -> QDialog:
         self.desk.action(command).trigger()
-        return self._visible(kind)
+        return self._wait_until_visible(kind)
 
-    def _visible(self, kind: type[QDialog]) -> QDialog:
+    def _wait_until_visible(self, kind: type[QDialog]) -> QDialog:
         def found() -> list[QDialog]:
-            return [each for each in self.desk.window.findChildren(kind) if each.isVisible()]
+            return [dialog for dialog in self.desk.window.findChildren(kind) if dialog.isVisible()]
 
         self.desk.until(lambda: bool(found()))
         return found()[-1]
 
-    def _until_text(self, dialog: QDialog, text: str, *, absent: bool = False) -> None:
+    def _wait_for_text(self, dialog: QDialog, text: str, *, absent: bool = False) -> None:
         inside = WindowDriver(self.desk.qtbot, dialog)
-        self.desk.until(lambda: any(text in each for each in inside.texts()) is not absent)
+        self.desk.until(lambda: any(text in label for label in inside.texts()) is not absent)

@@ -27,14 +27,14 @@ def new_image(file: Path, mebibytes: int) -> tuple[str, ...]:
 
 
 @contextmanager
-def mounted(at: Path, *arguments: str) -> Iterator[Path]:
+def mounted(folder: Path, *arguments: str) -> Iterator[Path]:
     """Mount a disk at a folder, and unmount it; skip the test where that is not allowed."""
     if sys.platform != "linux" or os.geteuid() != 0:
         pytest.skip("needs root on Linux")
-    at.mkdir(exist_ok=True)
-    if subprocess.run(["mount", *arguments, str(at)], check=False, capture_output=True).returncode != 0:
+    folder.mkdir(exist_ok=True)
+    if subprocess.run(["mount", *arguments, str(folder)], check=False, capture_output=True).returncode != 0:
         pytest.skip("nothing may be mounted here")
     try:
-        yield at
+        yield folder
     finally:
-        subprocess.run(["umount", "--lazy", str(at)], check=True)
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)

@@ -10,7 +10,7 @@ _STRINGS = st.text(max_size=5).map(json.dumps) | st.sampled_from(
 )
 
 
-def _object(members: list[tuple[str, str]]) -> str:
+def _format_object(members: list[tuple[str, str]]) -> str:
     return "{" + ", ".join(f"{name}: {value}" for name, value in members) + "}"
 
 
@@ -20,8 +20,9 @@ VALUES = st.recursive(
     | st.sampled_from(["null", "true", "false", "NaN", "-Infinity", "01", "1.", ".5", "+1", "'x'", ""]),
     lambda inner: (
         st.lists(inner, max_size=3).map(lambda values: f"[{', '.join(values)}]")
-        | st.lists(st.tuples(_STRINGS, inner), max_size=3).map(_object)
+        | st.lists(st.tuples(_STRINGS, inner), max_size=3).map(_format_object)
     ),
     max_leaves=5,
 )
-OBJECTS = st.lists(st.tuples(st.sampled_from(['"id"', '"name"', '"tag"']) | _STRINGS, VALUES), max_size=4).map(_object)
+_NAMES = st.sampled_from(['"id"', '"name"', '"tag"']) | _STRINGS
+OBJECTS = st.lists(st.tuples(_NAMES, VALUES), max_size=4).map(_format_object)

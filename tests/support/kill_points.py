@@ -36,10 +36,10 @@ from plantdesk.transfer.importing import FileImport, ImportOptions
 from tests.support.waiting import SECONDS
 
 #: First of the ids that other processes add.
-_OTHERS = 10_000
+_FIRST_OTHER_ID = 10_000
 #: Ids of the plants that a scenario changes.
-_OWN = range(1, 31)
-_IMPORTED = range(1000, 1200)
+_OWN_IDS = range(1, 31)
+_IMPORTED_IDS = range(1000, 1200)
 
 
 class Desk:
@@ -53,7 +53,7 @@ class Desk:
     def acknowledge(self, plant_id: int) -> None:
         os.write(self._writing, b"%d\n" % plant_id)
 
-    def acknowledged(self) -> set[int]:
+    def read_acknowledged(self) -> set[int]:
         os.close(self._writing)
         with os.fdopen(self._reading, "rb") as pipe:
             return {int(line) for line in pipe.read().split()}
@@ -67,16 +67,16 @@ class Desk:
 # --- what is prepared, and what is then done and killed ----------------------------------------------------------
 
 
-def _nothing(_desk: Desk) -> None:
+def _prepare_nothing(_desk: Desk) -> None:
     """Start without a file."""
 
 
-def _filled(desk: Desk) -> None:
+def _prepare_filled(desk: Desk) -> None:
     with closing(SqliteStore(desk.path)) as store:
         desk.add(store, 1, 30)
 
 
-def _killed(desk: Desk) -> None:
+def _prepare_killed(desk: Desk) -> None:
     """Leave a log, as a killed process does."""
     with closing(SqliteStore(desk.path)) as store:
         desk.add(store, 1, 10)
@@ -89,7 +89,7 @@ def _add_and_die(desk: Desk) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def _old(desk: Desk) -> None:
+def _prepare_old(desk: Desk) -> None:
     with closing(sqlite3.connect(desk.path)) as database:
         apply_steps(database, 0, 2)
         for plant_id in range(1, 60):
@@ -101,30 +101,30 @@ def _old(desk: Desk) -> None:
         database.execute("PRAGMA journal_mode = WAL")
 
 
-def _backed_up(desk: Desk) -> None:
-    _filled(desk)
+def _prepare_backed_up(desk: Desk) -> None:
+    _prepare_filled(desk)
     FileBackups(desk.path).make()
     with closing(SqliteStore(desk.path)) as store:
         desk.add(store, 100, 5)
 
 
-def _damaged(desk: Desk) -> None:
+def _prepare_damaged(desk: Desk) -> None:
     """Damage the end of the file, which contains no acknowledged plant; the rest can be read."""
-    _filled(desk)
+    _prepare_filled(desk)
     FileBackups(desk.path).make()
     with desk.path.open("r+b") as file:
         file.seek(-4096, os.SEEK_END)
         file.write(b"\x5a" * 4096)
 
 
-def _missing(desk: Desk) -> None:
-    _filled(desk)
+def _prepare_missing(desk: Desk) -> None:
+    _prepare_filled(desk)
     FileBackups(desk.path).make()
     desk.path.unlink()
 
 
-def _two_stores(desk: Desk) -> None:
-    _filled(desk)
+def _prepare_two_stores(desk: Desk) -> None:
+    _prepare_filled(desk)
     with closing(SqliteStore(desk.other)) as store:
         store.add(new_plant({"id": 5000, "name": "Of the other store"}), COMMAND).result(SECONDS)
 
@@ -152,7 +152,7 @@ def _back_up(desk: Desk) -> None:
 
 
 def _restore_backup(desk: Desk) -> None:
-    backup = next(each for each in BackupFolder(desk.path).newest_first() if each.kind is BackupKind.BY_HAND)
+    backup = next(saved for saved in BackupFolder(desk.path).newest_first() if saved.kind is BackupKind.BY_HAND)
     arm()
     FileBackups(desk.path).restore(backup.path)
 
@@ -179,8 +179,8 @@ def _lose_log(desk: Desk) -> None:
 def _change(desk: Desk) -> None:
     with closing(SqliteStore(desk.path)) as store:
         arm()
-        store.apply([SetTag(Selection(ids=_OWN), "new")], COMMAND).result(SECONDS)
-        store.apply([DeleteAll(Selection(ids=_OWN))], COMMAND).result(SECONDS)
+        store.apply([SetTag(Selection(ids=_OWN_IDS), "new")], COMMAND).result(SECONDS)
+        store.apply([DeleteAll(Selection(ids=_OWN_IDS))], COMMAND).result(SECONDS)
         store.undo(None, COMMAND).result(SECONDS)
 
 
@@ -189,10 +189,10 @@ def _check_change(store: SqliteStore) -> None:
     with closing(store.reader()) as reader:
         changes = reader.history()
         if changes and changes[0].kind is ChangeKind.DELETE:
-            assert reader.rows(_OWN) == {}
+            assert reader.rows(_OWN_IDS) == {}
             store.undo(changes[0].number, COMMAND).result(SECONDS)
-        rows = reader.rows(_OWN)
-        assert rows.keys() == set(_OWN)
+        rows = reader.rows(_OWN_IDS)
+        assert rows.keys() == set(_OWN_IDS)
         assert {row.tag for row in rows.values()} == ({"new"} if changes else {None})
 
 
@@ -217,13 +217,13 @@ def _check_restore(store: SqliteStore) -> None:
 
 def _import(desk: Desk) -> None:
     file = desk.path.with_name("plants.csv")
-    file.write_text("id,name\n" + "".join(f"{each},{'x' * 500}\n" for each in _IMPORTED), encoding="utf-8")
+    file.write_text("id,name\n" + "".join(f"{plant_id},{'x' * 500}\n" for plant_id in _IMPORTED_IDS), encoding="utf-8")
     with closing(SqliteStore(desk.path)) as store, FileImport(store, ImportOptions(), lambda *_: None) as files_import:
         arm()
         files_import.read([input_file(file)])
         files_import.compare(OnConflict.REFUSE)
         files_import.apply(skip_invalid=False)
-        for plant_id in _IMPORTED:
+        for plant_id in _IMPORTED_IDS:
             desk.acknowledge(plant_id)
 
 
@@ -231,7 +231,7 @@ def _check_import(store: SqliteStore) -> None:
     """Check that the import is complete or absent, with its entry of the history."""
     with closing(store.reader()) as reader:
         kinds = [change.kind for change in reader.history()]
-        assert len(reader.rows(_IMPORTED)) == len(_IMPORTED) * kinds.count(ChangeKind.IMPORT)
+        assert len(reader.rows(_IMPORTED_IDS)) == len(_IMPORTED_IDS) * kinds.count(ChangeKind.IMPORT)
 
 
 class Scenario(NamedTuple):
@@ -247,20 +247,20 @@ class Scenario(NamedTuple):
 
 
 SCENARIOS = {
-    "create": Scenario(_nothing, _open_and_add),
-    "open": Scenario(_filled, _open_and_add),
-    "recover": Scenario(_killed, _open_and_add),
-    "checkpoint": Scenario(_filled, _fill_and_checkpoint),
-    "migrate": Scenario(_old, _open_and_add),
-    "backup": Scenario(_backed_up, _back_up),
-    "restore": Scenario(_backed_up, _restore),
-    "restore-damaged": Scenario(_damaged, _restore, may_fail=True),
-    "restore-missing": Scenario(_missing, _restore, may_fail=True),
-    "replace": Scenario(_two_stores, _replace, only_own=True),
-    "change": Scenario(_filled, _change, _check_change),
-    "undo-restore": Scenario(_backed_up, _restore_and_undo, _check_restore),
-    "import": Scenario(_filled, _import, _check_import),
-    "lose-log": Scenario(_filled, _lose_log, only_own=True),
+    "create": Scenario(_prepare_nothing, _open_and_add),
+    "open": Scenario(_prepare_filled, _open_and_add),
+    "recover": Scenario(_prepare_killed, _open_and_add),
+    "checkpoint": Scenario(_prepare_filled, _fill_and_checkpoint),
+    "migrate": Scenario(_prepare_old, _open_and_add),
+    "backup": Scenario(_prepare_backed_up, _back_up),
+    "restore": Scenario(_prepare_backed_up, _restore),
+    "restore-damaged": Scenario(_prepare_damaged, _restore, may_fail=True),
+    "restore-missing": Scenario(_prepare_missing, _restore, may_fail=True),
+    "replace": Scenario(_prepare_two_stores, _replace, only_own=True),
+    "change": Scenario(_prepare_filled, _change, _check_change),
+    "undo-restore": Scenario(_prepare_backed_up, _restore_and_undo, _check_restore),
+    "import": Scenario(_prepare_filled, _import, _check_import),
+    "lose-log": Scenario(_prepare_filled, _lose_log, only_own=True),
 }
 
 
@@ -289,7 +289,7 @@ def in_child(action: Callable[[], None]) -> int:
     return os.waitpid(process, 0)[1]
 
 
-def _run(scenario: Scenario, desk: Desk, limit: int) -> None:
+def _run_scenario(scenario: Scenario, desk: Desk, limit: int) -> None:
     global _limit
     _limit = limit
     scenario.act(desk)
@@ -311,7 +311,7 @@ def _add_beside(desk: Desk, first: int, stop: int) -> None:
 
 
 def _verify(scenario: Scenario, desk: Desk, expected: set[int]) -> None:
-    found = _ids_in_backups(desk.path)
+    found = _read_backup_ids(desk.path)
     try:
         with closing(SqliteStore(desk.path)) as store, closing(store.reader()) as reader:
             scenario.check(store)
@@ -323,14 +323,14 @@ def _verify(scenario: Scenario, desk: Desk, expected: set[int]) -> None:
     except (StoreGoneError, StoreDamagedError):
         if not scenario.may_fail:
             raise
-        backup = next(each for each in BackupFolder(desk.path).newest_first() if each.kind is not BackupKind.DAMAGED)
+        backup = next(saved for saved in BackupFolder(desk.path).newest_first() if saved.kind is not BackupKind.DAMAGED)
         FileBackups(desk.path).restore(backup.path)
         SqliteStore(desk.path).close()
-    missing = {plant_id for plant_id in expected - found if plant_id < _OTHERS or not scenario.only_own}
+    missing = {plant_id for plant_id in expected - found if plant_id < _FIRST_OTHER_ID or not scenario.only_own}
     assert not missing, f"{len(missing)} acknowledged plants are missing: {sorted(missing)[:5]}"
 
 
-def _ids_in_backups(path: Path) -> set[int]:
+def _read_backup_ids(path: Path) -> set[int]:
     found: set[int] = set()
     for backup in BackupFolder(path).newest_first():
         with suppress(sqlite3.DatabaseError), closing(sqlite3.connect(backup.path)) as database:
@@ -346,14 +346,14 @@ class Outcome(NamedTuple):
     problem: str
 
 
-def one_run(scenario: Scenario, folder: Path, limit: int, others: int) -> Outcome:
+def run_once(scenario: Scenario, folder: Path, limit: int, others: int) -> Outcome:
     global _report
     desk = Desk(folder)
     stop_reading, stop = os.pipe()
     reading, _report = os.pipe()
     prepared = in_child(lambda: scenario.prepare(desk))
     beside = [_fork_beside(desk, number + 1, stop_reading, stop) for number in range(others)]
-    status = in_child(lambda: _run(scenario, desk, limit))
+    status = in_child(lambda: _run_scenario(scenario, desk, limit))
     os.close(stop)
     beside_status = [os.waitpid(process, 0)[1] for process in beside]
     os.close(stop_reading)
@@ -361,7 +361,7 @@ def one_run(scenario: Scenario, folder: Path, limit: int, others: int) -> Outcom
     with os.fdopen(reading, "rb") as pipe:
         report = pipe.read()
     killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
-    expected = desk.acknowledged()
+    expected = desk.read_acknowledged()
     verified = in_child(lambda: _verify(scenario, desk, expected))
     is_right = not prepared and not any(beside_status) and not verified and (killed or report)
     problem = "" if is_right else f"call {limit}: status {status}, others {beside_status}, next start {verified}"
@@ -371,22 +371,22 @@ def one_run(scenario: Scenario, folder: Path, limit: int, others: int) -> Outcom
 def _fork_beside(desk: Desk, number: int, stop_reading: int, stop: int) -> int:
     if (process := os.fork()) == 0:
         os.close(stop)
-        os._exit(in_child(lambda: _add_beside(desk, _OTHERS * number, stop_reading)) != 0)
+        os._exit(in_child(lambda: _add_beside(desk, _FIRST_OTHER_ID * number, stop_reading)) != 0)
     return process
 
 
 def main() -> None:
     name, first, step, others = sys.argv[1], *map(int, sys.argv[2:])
-    outcomes = [_in_folder(name, 0, 0)]  # counts only
-    outcomes += [_in_folder(name, limit, others) for limit in range(first, outcomes[0].calls + 1, step)]
+    outcomes = [_run_in_folder(name, 0, 0)]  # counts only
+    outcomes += [_run_in_folder(name, limit, others) for limit in range(first, outcomes[0].calls + 1, step)]
     problems = [outcome.problem for outcome in outcomes if outcome.problem]
     kills = sum(outcome.killed for outcome in outcomes)
     print(json.dumps({"calls": outcomes[0].calls, "kills": kills, "problems": problems}))
 
 
-def _in_folder(name: str, limit: int, others: int) -> Outcome:
+def _run_in_folder(name: str, limit: int, others: int) -> Outcome:
     with tempfile.TemporaryDirectory() as folder:
-        return one_run(SCENARIOS[name], Path(folder), limit, others)
+        return run_once(SCENARIOS[name], Path(folder), limit, others)
 
 
 if __name__ == "__main__":

@@ -98,20 +98,22 @@ class User:
     def _add(self, _reader: PlantReader) -> None:
         plant_id = next(self._ids)
         operation = Operation(Kind.ADD, plant_id, f"added {plant_id}")
-        self._do(operation, lambda: self._store.add(NewPlant(id=plant_id, name=operation.value), FORM).result(SECONDS))
+        self._perform(
+            operation, lambda: self._store.add(NewPlant(id=plant_id, name=operation.value), FORM).result(SECONDS)
+        )
 
     def _edit(self, reader: PlantReader) -> None:
         seen = reader.plant(self._random.choice(REGISTERS))
         if seen is not None:
             operation = Operation(Kind.EDIT, seen.id, f"value {next(self._values)}", seen.version)
             edits = [edited(seen, name=operation.value)]
-            self._do(operation, lambda: self._store.apply(edits, FORM).result(SECONDS).change)
+            self._perform(operation, lambda: self._store.apply(edits, FORM).result(SECONDS).change)
 
     def _undo(self, _reader: PlantReader) -> None:
         if self._own:
             change = self._own.pop()
             operation = Operation(Kind.UNDO, 0, "", change.number)
-            self._do(operation, lambda: self._store.undo(change, FORM).result(SECONDS).change)
+            self._perform(operation, lambda: self._store.undo(change, FORM).result(SECONDS).change)
 
     def _read(self, reader: PlantReader) -> None:
         operation = Operation(Kind.READ, self._random.choice(REGISTERS), "")
@@ -121,15 +123,14 @@ class User:
             operation.end(Outcome.OK)
             self.operations.append(operation)
 
-    def _do(self, operation: Operation, act: Callable[[], Change | PlantRow | None]) -> None:
+    def _perform(self, operation: Operation, act: Callable[[], Change | PlantRow | None]) -> None:
         self.operations.append(operation)
         try:
             done = act()
-        except OutcomeUnknownError as error:
-            self.errors[type(error).__name__] += 1
         except PlantDeskError as error:
             self.errors[type(error).__name__] += 1
-            operation.end(Outcome.FAILED)
+            if not isinstance(error, OutcomeUnknownError):
+                operation.end(Outcome.FAILED)
         else:
             change = done if isinstance(done, Change) else None
             operation.end(Outcome.OK, None if change is None else change.number)
@@ -165,90 +166,93 @@ class _Log:
         for plant_id, name, version in plants:
             self.states[plant_id].append(_State(begun[plant_id], version, name))
 
-    def before(self, plant: int, number: int) -> _State | None:
+    def find_replaced(self, plant: int, number: int) -> _State | None:
         """Return the state that a change has replaced."""
         states = self.states[plant]
-        place = next((place for place, state in enumerate(states) if state.number == number), 0)
-        return states[place - 1] if place else None
+        index = next((index for index, state in enumerate(states) if state.number == number), 0)
+        return states[index - 1] if index else None
 
-    def changes(self) -> dict[int, tuple[int, str]]:
+    def list_changes(self) -> dict[int, tuple[int, str]]:
         """Return plant and new name of each change of a plant."""
         return {state.number: (plant, state.name) for plant, states in self.states.items() for state in states[1:]}
 
 
-def problems(url: str, operations: Iterable[Operation]) -> list[str]:
+def find_problems(url: str, operations: Iterable[Operation]) -> list[str]:
     """Return what the store cannot explain."""
     done, log = list(operations), _Log(url)
-    return [*_adds(done, log), *_writes(done, log), *_order(done), *_reads(done, log)]
+    return [*_check_adds(done, log), *_check_writes(done, log), *_check_order(done), *_check_reads(done, log)]
 
 
-def _adds(done: list[Operation], log: _Log) -> Iterable[str]:
-    for each in done:
-        if each.kind is Kind.ADD:
-            name = log.names.get(each.plant)
-            if each.outcome is Outcome.OK and name != each.value:
-                yield f"an acknowledged plant is {name}: {each}"
-            if each.outcome is Outcome.FAILED and name is not None:
-                yield f"a plant that failed is there: {each}"
+def _check_adds(done: list[Operation], log: _Log) -> Iterable[str]:
+    for operation in done:
+        if operation.kind is Kind.ADD:
+            name = log.names.get(operation.plant)
+            if operation.outcome is Outcome.OK and name != operation.value:
+                yield f"an acknowledged plant is {name}: {operation}"
+            if operation.outcome is Outcome.FAILED and name is not None:
+                yield f"a plant that failed is there: {operation}"
 
 
-def _writes(done: list[Operation], log: _Log) -> Iterable[str]:
+def _check_writes(done: list[Operation], log: _Log) -> Iterable[str]:
     """Find for each change of the log the one operation that made it, and give that its number."""
-    changes = log.changes()
-    unknown = {each.value: each for each in done if each.kind is Kind.EDIT and each.outcome is Outcome.UNKNOWN}
-    undos = {each.version: each for each in done if each.kind is Kind.UNDO and each.outcome is Outcome.UNKNOWN}
-    for each in done:
-        if each.outcome is Outcome.OK and each.number is not None:
-            plant, name = changes.pop(each.number, (None, None))
+    changes = log.list_changes()
+    unknown = [operation for operation in done if operation.outcome is Outcome.UNKNOWN]
+    edits = {operation.value: operation for operation in unknown if operation.kind is Kind.EDIT}
+    undos = {operation.version: operation for operation in unknown if operation.kind is Kind.UNDO}
+    for operation in done:
+        if operation.outcome is Outcome.OK and operation.number is not None:
+            plant, name = changes.pop(operation.number, (None, None))
             if plant is None:
-                yield f"an acknowledged change is not in the log: {each}"
-            elif each.kind is Kind.UNDO:
-                each.plant = plant
-                if log.undone.get(each.number) != each.version:
-                    yield f"an undo took back {log.undone.get(each.number)}: {each}"
-            elif (plant, name) != (each.plant, each.value):
-                yield f"a change is {name}: {each}"
-            yield from _rests_on_what_was_seen(each, log)
+                yield f"an acknowledged change is not in the log: {operation}"
+            elif operation.kind is Kind.UNDO:
+                operation.plant = plant
+                if log.undone.get(operation.number) != operation.version:
+                    yield f"an undo took back {log.undone.get(operation.number)}: {operation}"
+            elif (plant, name) != (operation.plant, operation.value):
+                yield f"a change is {name}: {operation}"
+            yield from _check_seen_version(operation, log)
     for number, (plant, name) in changes.items():
-        made_by = undos.pop(log.undone[number], None) if number in log.undone else unknown.pop(name, None)
+        made_by = undos.pop(log.undone[number], None) if number in log.undone else edits.pop(name, None)
         if made_by is None:
             yield f"change {number} of plant {plant} to {name} was made by nobody, or twice, or by what had failed"
         else:
             made_by.plant, made_by.number = plant, number
-            yield from _rests_on_what_was_seen(made_by, log)
+            yield from _check_seen_version(made_by, log)
 
 
-def _rests_on_what_was_seen(each: Operation, log: _Log) -> Iterable[str]:
-    before = log.before(each.plant, each.number or 0)
-    if each.kind is Kind.EDIT and (before is None or before.version != each.version):
-        yield f"an edit has replaced {before}, which nobody saw: {each}"
+def _check_seen_version(operation: Operation, log: _Log) -> Iterable[str]:
+    before = log.find_replaced(operation.plant, operation.number or 0)
+    if operation.kind is Kind.EDIT and (before is None or before.version != operation.version):
+        yield f"an edit has replaced {before}, which nobody saw: {operation}"
 
 
-def _order(done: list[Operation]) -> Iterable[str]:
+def _check_order(done: list[Operation]) -> Iterable[str]:
     """Compare the order of the changes with that of real time."""
     earliest = float("inf")
-    for each in sorted((each for each in done if each.number is not None), key=lambda each: -(each.number or 0)):
-        if earliest < each.began:
-            yield f"a later change was answered before this one was asked for: {each}"
-        earliest = min(earliest, each.ended)
+    numbered = [operation for operation in done if operation.number is not None]
+    for operation in sorted(numbered, key=lambda operation: -(operation.number or 0)):
+        if earliest < operation.began:
+            yield f"a later change was answered before this one was asked for: {operation}"
+        earliest = min(earliest, operation.ended)
 
 
-def _reads(done: list[Operation], log: _Log) -> Iterable[str]:
+def _check_reads(done: list[Operation], log: _Log) -> Iterable[str]:
     """Find for each read a state that was there while it ran."""
     writes = defaultdict(list)
-    for each in done:
-        if each.number is not None:
-            writes[each.plant].append(each)
-    for each in done:
-        if each.kind is Kind.READ:
-            numbers = [state.number for state in log.states[each.plant]]
-            least = max((write.number or 0 for write in writes[each.plant] if write.ended < each.began), default=0)
-            after = min((write.number or 0 for write in writes[each.plant] if write.began > each.ended), default=None)
+    for operation in done:
+        if operation.number is not None:
+            writes[operation.plant].append(operation)
+    for operation in done:
+        if operation.kind is Kind.READ:
+            numbers = [state.number for state in log.states[operation.plant]]
+            of_plant = writes[operation.plant]
+            least = max((write.number or 0 for write in of_plant if write.ended < operation.began), default=0)
+            after = min((write.number or 0 for write in of_plant if write.began > operation.ended), default=None)
             first = bisect_right(numbers, least) - 1
             last = len(numbers) if after is None else bisect_right(numbers, after - 1)
-            seen = log.states[each.plant][max(first, 0) : last]
-            if (each.version, each.value) not in {(state.version, state.name) for state in seen}:
-                yield f"a read had none of {seen[:3]}: {each}"
+            seen = log.states[operation.plant][max(first, 0) : last]
+            if (operation.version, operation.value) not in {(state.version, state.name) for state in seen}:
+                yield f"a read had none of {seen[:3]}: {operation}"
 
 
 def add_registers(store: PlantStore) -> None:

@@ -64,10 +64,10 @@ class Language(Catalogue):
         pairs = [(found, sources) for message in messages for sources, found in translations.pair_translations(message)]
         found = {text.replace("&", ""): sources[-1].replace("&", "") for text, sources in pairs}
         texts = sorted(found, key=lambda text: ("{" in text, -len(text)))
-        return [(_pattern(text), re.sub(r"\{(\w+)[^{}]*\}", r"{\1}", found[text])) for text in texts]
+        return [(_compile_pattern(text), re.sub(r"\{(\w+)[^{}]*\}", r"{\1}", found[text])) for text in texts]
 
 
-def _pattern(text: str) -> re.Pattern[str]:
+def _compile_pattern(text: str) -> re.Pattern[str]:
     seen: set[str] = set()
 
     def group(field: re.Match[str]) -> str:
@@ -86,13 +86,13 @@ def english(text: str) -> str:
     return current.english(text) if isinstance(current, Pseudo | Language) else text
 
 
-def unmarked(text: str, data: Iterable[str]) -> list[str]:
+def find_unmarked_words(text: str, data: Iterable[str]) -> list[str]:
     """Return the words of a text that were not looked up; `data` are those of the user, of files and of the system."""
     text = text.replace("&", "")
     while text != (text := _MARKED.sub(" ", text)):
         pass
-    for each in sorted(data, key=len, reverse=True):
-        text = text.replace(each, " ")
+    for word in sorted(data, key=len, reverse=True):
+        text = text.replace(word, " ")
     return _WORD.findall(text)
 
 

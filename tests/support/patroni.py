@@ -64,30 +64,30 @@ class Cluster:
 
     def __init__(self, folder: Path) -> None:
         """Start the servers, and wait until one of them takes writes and the others follow."""
-        programs = max(Path("/usr/lib/postgresql").glob("*/bin"), default=None, key=lambda each: int(each.parent.name))
+        programs = max(Path("/usr/lib/postgresql").glob("*/bin"), default=None, key=lambda path: int(path.parent.name))
         if programs is None or not shutil.which("patroni") or not shutil.which("etcd") or os.geteuid():
             sys.exit(f"This needs root and Debian's packages: apt-get install {_PACKAGES}")
         etcd, peer, *ports = (free_port() for _ in range(8))
         self._folders = [folder / f"n{number}" for number in (1, 2, 3)]
         self.ports, self._apis = ports[:3], ports[3:]
-        self._processes = [_etcd(folder, etcd, peer)]
-        for number, each in enumerate(self._folders):
-            each.mkdir()
+        self._processes = [_start_etcd(folder, etcd, peer)]
+        for number, path in enumerate(self._folders):
+            path.mkdir()
             values: dict[str, object] = {
                 "number": number + 1,
                 "api": self._apis[number],
                 "etcd": etcd,
                 "port": self.ports[number],
             }
-            values |= {"folder": each, "programs": programs, "user": _USER, "password": _PASSWORD}
-            (each / "patroni.yml").write_text(_SETTINGS.format(**values))
-            os.chown(each, _NOBODY, -1)
-            self._processes.append(_patroni(each))
+            values |= {"folder": path, "programs": programs, "user": _USER, "password": _PASSWORD}
+            (path / "patroni.yml").write_text(_SETTINGS.format(**values))
+            os.chown(path, _NOBODY, -1)
+            self._processes.append(_start_patroni(path))
         self.wait_until_safe()
 
     def url(self, database: str = _USER, port: int | None = None) -> str:
         """Return the address of a database on the primary, or on the server of a port."""
-        hosts = ",".join(f"127.0.0.1:{each}" for each in ([port] if port else self.ports))
+        hosts = ",".join(f"127.0.0.1:{host_port}" for host_port in ([port] if port else self.ports))
         attributes = "any" if port else "read-write"
         return f"postgresql://{_USER}:{_PASSWORD}@{hosts}/{database}?target_session_attrs={attributes}"
 
@@ -103,13 +103,14 @@ class Cluster:
             if time.monotonic() > copy_at:
                 copy_at = time.monotonic() + _COPY_AFTER
                 for server in range(3):
-                    if self._count("primary") and not self._is("primary", server) and not self._is("sync", server):
+                    is_safe = self._has_role("primary", server) or self._has_role("sync", server)
+                    if self._count("primary") and not is_safe:
                         self._ask(server, "reinitialize", b'{"force": true}')
             time.sleep(0.1)
 
-    def primary(self) -> int:
+    def find_primary(self) -> int:
         """Return the number of the server that takes writes."""
-        return next(each for each in range(3) if self._is("primary", each))
+        return next(server for server in range(3) if self._has_role("primary", server))
 
     def kill(self, server: int, *, with_patroni: bool) -> None:
         """Kill a server, without a word to its clients; its Patroni as well, until `let_return`.
@@ -124,20 +125,20 @@ class Cluster:
 
     def let_return(self, server: int) -> None:
         """Let a killed server become a standby."""
-        self._processes[1 + server] = _patroni(self._folders[server])
+        self._processes[1 + server] = _start_patroni(self._folders[server])
 
     def stop(self) -> None:
         """End everything."""
-        for each in reversed(self._processes):
-            each.terminate()
+        for process in reversed(self._processes):
+            process.terminate()
             with suppress(subprocess.TimeoutExpired):
-                each.wait(30)
-            each.kill()
+                process.wait(30)
+            process.kill()
 
     def _count(self, role: str) -> int:
-        return sum(self._is(role, server) for server in range(3))
+        return sum(self._has_role(role, server) for server in range(3))
 
-    def _is(self, role: str, server: int) -> bool:
+    def _has_role(self, role: str, server: int) -> bool:
         return self._ask(server, role) == 200
 
     def _ask(self, server: int, path: str, body: bytes | None = None) -> int:
@@ -147,16 +148,17 @@ class Cluster:
         return 0
 
 
-def _patroni(folder: Path) -> subprocess.Popen[bytes]:
-    own = {"PATH": os.environ["PATH"], "HOME": str(folder)}
+def _start_patroni(folder: Path) -> subprocess.Popen[bytes]:
+    environment = {"PATH": os.environ["PATH"], "HOME": str(folder)}
     with folder.with_suffix(".log").open("ab") as log:
         command = ["patroni", str(folder / "patroni.yml")]
-        return subprocess.Popen(command, user=_NOBODY, cwd=folder, env=own, stdout=log, stderr=log)
+        return subprocess.Popen(command, user=_NOBODY, cwd=folder, env=environment, stdout=log, stderr=log)
 
 
-def _etcd(folder: Path, port: int, peer: int) -> subprocess.Popen[bytes]:
-    client, other = f"http://127.0.0.1:{port}", f"http://127.0.0.1:{peer}"
-    command = ["etcd", "--data-dir", str(folder / "etcd"), "--listen-client-urls", client, "--advertise-client-urls"]
-    command += [client, "--listen-peer-urls", other, "--initial-advertise-peer-urls", other]
+def _start_etcd(folder: Path, port: int, peer: int) -> subprocess.Popen[bytes]:
+    client_url, peer_url = f"http://127.0.0.1:{port}", f"http://127.0.0.1:{peer}"
+    command = ["etcd", "--data-dir", str(folder / "etcd"), "--listen-client-urls", client_url]
+    command += ["--advertise-client-urls", client_url, "--listen-peer-urls", peer_url]
+    command += ["--initial-advertise-peer-urls", peer_url, "--initial-cluster", f"default={peer_url}"]
     with (folder / "etcd.log").open("wb") as log:
-        return subprocess.Popen([*command, "--initial-cluster", f"default={other}"], stdout=log, stderr=log)
+        return subprocess.Popen(command, stdout=log, stderr=log)

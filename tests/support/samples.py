@@ -8,7 +8,7 @@ import pytest
 
 def some(values: Iterable[object], count: int, names: Iterable[str] | None = None) -> list[Any]:
     """Return the values as parameters; those after the first `count` are marked as slow."""
-    given = list(values)
-    ids = [None] * len(given) if names is None else list(names)
-    parameters = enumerate(zip(given, ids, strict=True))
-    return [pytest.param(each, id=name, marks=[pytest.mark.slow] * (at >= count)) for at, (each, name) in parameters]
+    listed = list(values)
+    ids = [None] * len(listed) if names is None else list(names)
+    named = enumerate(zip(listed, ids, strict=True))
+    return [pytest.param(value, id=name, marks=[pytest.mark.slow] * (index >= count)) for index, (value, name) in named]

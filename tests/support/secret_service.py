@@ -43,7 +43,7 @@ class SecretService:
             assert body[0] == "plain"
             return "vo", (("s", ""), "/session")
         if method == "SearchItems":
-            found = [f"/item/{number}" for number, key in enumerate(self.passwords) if key == _key(body[0])]
+            found = [f"/item/{number}" for number, key in enumerate(self.passwords) if key == _make_key(body[0])]
             return "aoao", ([], found) if self.is_locked else (found, [])
         if method == "GetSecrets":
             values = [*self.passwords.values()]
@@ -53,14 +53,14 @@ class SecretService:
             if self.is_locked:
                 return "oo", ("/", "/prompt")
             attributes = body[0]["org.freedesktop.Secret.Item.Attributes"][1]
-            self.passwords[_key(attributes)] = bytes(body[1][2]).decode()
+            self.passwords[_make_key(attributes)] = bytes(body[1][2]).decode()
             return "oo", ("/item/0", "/")
         assert method == "Delete"
         self.passwords.clear()
         return "o", ("/",)
 
 
-def _key(attributes: dict[str, str]) -> tuple[str, str]:
+def _make_key(attributes: dict[str, str]) -> tuple[str, str]:
     return attributes["service"], attributes["username"]
 
 

@@ -129,7 +129,7 @@ class StoreBesideDict(RuleBasedStateMachine):
 
     # --- writing ---
 
-    def expect(self, plant_id: int, entry: Entry, outcome: PlantRow | PlantDeskError) -> None:
+    def expect_added(self, plant_id: int, entry: Entry, outcome: PlantRow | PlantDeskError) -> None:
         """Do to the dict what was done to the store, and see that the outcome fits."""
         known = self.plants.get(plant_id)
         if entry.source in self.revoked:
@@ -159,7 +159,7 @@ class StoreBesideDict(RuleBasedStateMachine):
 
     def add_to(self, store: PlantStore, plant_id: int, entry: Entry) -> None:
         future = store.add(_new(plant_id, entry), entry.source)
-        self.expect(plant_id, entry, future.exception(SECONDS) or future.result())  # type: ignore[arg-type]
+        self.expect_added(plant_id, entry, future.exception(SECONDS) or future.result())  # type: ignore[arg-type]
 
     @rule(data=st.data(), plant_id=ids_, name=texts, tag=tags)
     def add(self, data: st.DataObject, plant_id: int, name: str, tag: str | None) -> None:
@@ -179,10 +179,10 @@ class StoreBesideDict(RuleBasedStateMachine):
         requested = [(plant_id, Entry(name, tag, data.draw(sources))) for plant_id, name, tag in entries]
         plants = [(_new(plant_id, entry), entry.source) for plant_id, entry in requested]
         outcomes = add_each(self.store, plants)
-        for place in self.order_of(plants):
-            self.expect(*requested[place], outcomes[place])
+        for place in self.list_order(plants):
+            self.expect_added(*requested[place], outcomes[place])
 
-    def order_of(self, plants: Sequence[tuple[NewPlant, Source]]) -> Iterable[int]:
+    def list_order(self, plants: Sequence[tuple[NewPlant, Source]]) -> Iterable[int]:
         """Return the places of plants of one group in the order in which they are added."""
         return range(len(plants))
 
@@ -223,11 +223,11 @@ class StoreBesideDict(RuleBasedStateMachine):
 
     # --- changing ---
 
-    def changed(self, number: int, plants: dict[int, Entry], undoes: int | None = None) -> None:
+    def record_change(self, number: int, plants: dict[int, Entry], undoes: int | None = None) -> None:
         """Make `plants` those of the dict, as a change."""
         ids = self.plants.keys() | plants.keys()
-        images = {each: (self.plants.get(each), plants.get(each)) for each in ids}
-        images = {each: (before, after) for each, (before, after) in images.items() if before != after}
+        images = {key: (self.plants.get(key), plants.get(key)) for key in ids}
+        images = {key: (before, after) for key, (before, after) in images.items() if before != after}
         assert number not in self.changes
         self.changes[number] = Made(images, undoes)
         self.plants = plants
@@ -254,11 +254,11 @@ class StoreBesideDict(RuleBasedStateMachine):
         assert [event._replace(position="") for event in found] == expected
         self.followed[start + 1 :] = [event.position for event in found]
 
-    def applied(self, edits: list[Edit], plants: dict[int, Entry]) -> None:
+    def apply_and_expect(self, edits: list[Edit], plants: dict[int, Entry]) -> None:
         """Apply edits of which `plants` is the result, with 0 as the number of the change."""
-        self.has_applied(self.store.apply(edits, COMMAND).result(SECONDS), plants)
+        self.expect_applied(self.store.apply(edits, COMMAND).result(SECONDS), plants)
 
-    def has_applied(self, result: Applied, plants: dict[int, Entry]) -> None:
+    def expect_applied(self, result: Applied, plants: dict[int, Entry]) -> None:
         """See that a change has this outcome, with 0 as its number, and do it to the dict."""
         if result.change is None:
             assert plants == self.plants
@@ -268,7 +268,7 @@ class StoreBesideDict(RuleBasedStateMachine):
             key: entry if entry == self.plants.get(key) else entry._replace(change=number)
             for key, entry in plants.items()
         }
-        self.changed(number, marked)
+        self.record_change(number, marked)
         assert result.plants == len(self.changes[number].images)
 
     @rule(data=st.data(), name=texts, tag=tags, note=tags)
@@ -279,7 +279,7 @@ class StoreBesideDict(RuleBasedStateMachine):
             assert row is not None
             self.seen.append(row)
             entry = self.plants[plant_id]._replace(name=name, tag=tag, note=note or None)
-            self.applied([edited(row, name=name, tag=tag, note=note)], {**self.plants, plant_id: entry})
+            self.apply_and_expect([edited(row, name=name, tag=tag, note=note)], {**self.plants, plant_id: entry})
 
     @rule(data=st.data(), delete=st.booleans())
     def edit_what_was_seen(self, data: st.DataObject, delete: bool) -> None:  # noqa: FBT001
@@ -290,9 +290,9 @@ class StoreBesideDict(RuleBasedStateMachine):
             if current is None or current.version != row.version:
                 assert isinstance(self.store.apply([edit], FORM).exception(SECONDS), EditConflictError)
             elif delete:
-                self.applied([edit], {key: entry for key, entry in self.plants.items() if key != row.id})
+                self.apply_and_expect([edit], {key: entry for key, entry in self.plants.items() if key != row.id})
             else:
-                self.applied([edit], {**self.plants, row.id: current._replace(name=row.name + "!")})
+                self.apply_and_expect([edit], {**self.plants, row.id: current._replace(name=row.name + "!")})
 
     @rule(plants=st.dictionaries(ids_, texts, max_size=4), others=st.lists(texts, max_size=2))
     def insert(self, plants: dict[int, str], others: list[str]) -> None:
@@ -314,7 +314,7 @@ class StoreBesideDict(RuleBasedStateMachine):
             for place, (key, name) in enumerate(plants.items(), 1)
         }
         self.last_seq += len(added)
-        self.applied(edits, {**self.plants, **added})
+        self.apply_and_expect(edits, {**self.plants, **added})
 
     @rule(text=texts, tag=tags | st.just(UNCHANGED), ids=st.none() | st.lists(ids_), new=tags, delete=st.booleans())
     def change_a_set(
@@ -334,10 +334,10 @@ class StoreBesideDict(RuleBasedStateMachine):
         selection = _words(text, *terms)._replace(ids=ids)
         if delete:
             left = {key: entry for key, entry in self.plants.items() if key not in chosen}
-            self.applied([DeleteAll(selection)], left)
+            self.apply_and_expect([DeleteAll(selection)], left)
         else:
             tagged = {key: entry._replace(tag=new) if key in chosen else entry for key, entry in self.plants.items()}
-            self.applied([SetTag(selection, new)], tagged)
+            self.apply_and_expect([SetTag(selection, new)], tagged)
 
     @rule(ids=st.none() | st.lists(ids_))
     def rewrite(self, ids: list[int] | None) -> None:
@@ -345,7 +345,7 @@ class StoreBesideDict(RuleBasedStateMachine):
         for key, entry in self.plants.items():
             if ids is None or key in ids:
                 plants[key] = entry._replace(**by.apply(PlantTexts(entry.name, entry.tag, entry.note))._asdict())
-        self.applied([Rewrite(Selection(ids=ids), by)], plants)
+        self.apply_and_expect([Rewrite(Selection(ids=ids), by)], plants)
 
     @rule(data=st.data(), new=texts)
     def change_tags(self, data: st.DataObject, new: str) -> None:
@@ -353,7 +353,7 @@ class StoreBesideDict(RuleBasedStateMachine):
             old = data.draw(st.lists(st.sampled_from(known), min_size=1, max_size=2, unique=True))
             edit: Edit = RenameTag(old[0], new) if len(old) == 1 else MergeTags(tuple(old), new)
             changed = {key: entry._replace(tag=new) for key, entry in self.plants.items() if entry.tag in old}
-            self.applied([edit], {**self.plants, **changed})
+            self.apply_and_expect([edit], {**self.plants, **changed})
 
     @rule()
     def merge_plants(self) -> None:
@@ -361,11 +361,11 @@ class StoreBesideDict(RuleBasedStateMachine):
         for key in sorted(plants):
             alike[" ".join(_searched(plants[key].name).split(" ")).strip()].append(key)
         for ids in [ids for name, ids in alike.items() if name and len(ids) > 1]:
-            notes = dict.fromkeys(note for each in ids if (note := plants[each].note) is not None)
+            notes = dict.fromkeys(note for key in ids if (note := plants[key].note) is not None)
             plants[ids[0]] = plants[ids[0]]._replace(note="\n".join(notes) or None)
-            for each in ids[1:]:
-                del plants[each]
-        self.applied([MergePlants(self.reader.duplicates(by_tag=False), KeepRule.LOWEST_ID)], plants)
+            for key in ids[1:]:
+                del plants[key]
+        self.apply_and_expect([MergePlants(self.reader.duplicates(by_tag=False), KeepRule.LOWEST_ID)], plants)
 
     @rule(
         rows=st.dictionaries(ids_, st.tuples(texts, tags, tags), max_size=4),
@@ -383,23 +383,23 @@ class StoreBesideDict(RuleBasedStateMachine):
         with closing(self.store.new_import()) as imported:
             imported.add([ImportRow(1, line, key, name, tag, note or None) for line, (key, (name, tag, note)) in lines])
             imported.compare(on_conflict, ("id", "name", "tag", "note"))
-            self.has_applied(imported.apply("list.csv"), plants)
+            self.expect_applied(imported.apply("list.csv"), plants)
 
     @rule(data=st.data(), elsewhere=st.booleans())
     def undo(self, data: st.DataObject, elsewhere: bool) -> None:  # noqa: FBT001
         requested = data.draw(st.none() | st.sampled_from([99_999, *self.changes]))
-        number = self.undo_target() if requested is None else requested
+        number = self.find_undo_target() if requested is None else requested
         with closing(self.open_store()) if elsewhere else contextlib.nullcontext(self.store) as store:
             self.expect_undone(store.undo(requested, FORM), number)
 
-    def undo_target(self) -> int | None:
+    def find_undo_target(self) -> int | None:
         """The latest change that is not undone, or its latest redo where only the before-images of that are stored."""
-        targets = [number for number, each in self.changes.items() if each.undoes is None and not each.is_undone]
+        targets = [number for number, made in self.changes.items() if made.undoes is None and not made.is_undone]
         number = max(targets, default=None)
         if number is None or self.changes[number].is_stored:
             return number
-        possible = [each for each, made in self.changes.items() if made.is_stored and not made.is_undone]
-        return max((each for each in possible if self.is_redo_of(each, number)), default=number)
+        possible = [candidate for candidate, made in self.changes.items() if made.is_stored and not made.is_undone]
+        return max((candidate for candidate in possible if self.is_redo_of(candidate, number)), default=number)
 
     def is_redo_of(self, number: int, first: int) -> bool:
         steps = 0
@@ -409,9 +409,9 @@ class StoreBesideDict(RuleBasedStateMachine):
 
     @rule()
     def redo(self) -> None:
-        undos = [number for number, each in self.changes.items() if self.is_undo(each) and not each.is_undone]
+        undos = [number for number, made in self.changes.items() if self.is_undo(made) and not made.is_undone]
         latest = max(undos, default=0)
-        is_last = not any(number > latest for number, each in self.changes.items() if each.undoes is None)
+        is_last = not any(number > latest for number, made in self.changes.items() if made.undoes is None)
         self.expect_undone(self.store.redo(FORM), latest if is_last else None)
 
     def is_undo(self, made: Made) -> bool:
@@ -449,7 +449,7 @@ class StoreBesideDict(RuleBasedStateMachine):
             before, _ = made.images[key]
             assert before is not None
             plants[new] = before._replace(seq=self.last_seq, change=undone.change.number)
-        self.changed(undone.change.number, plants, number)
+        self.record_change(undone.change.number, plants, number)
         self.mark(number, is_undone=True)
 
     def mark(self, number: int, *, is_undone: bool) -> None:
@@ -458,7 +458,7 @@ class StoreBesideDict(RuleBasedStateMachine):
         if made.undoes is not None:
             self.mark(made.undoes, is_undone=not is_undone)
 
-    def pruned(self) -> None:
+    def record_pruning(self) -> None:
         """Note that all before-images were removed except those of the newest change."""
         newest = max((number for number, made in self.changes.items() if made.is_stored), default=0)
         for number, made in self.changes.items():
@@ -481,10 +481,10 @@ class StoreBesideDict(RuleBasedStateMachine):
         view = view._replace(plants=_words(text))
         found = [plant_id for chunk in self.reader.ids(view) for plant_id in chunk]
         assert found == [
-            plant_id for plant_id in self.ordered(view.order, descending=view.descending) if self.has(plant_id, text)
+            plant_id for plant_id in self.sort_ids(view.order, descending=view.descending) if self.has(plant_id, text)
         ]
 
-    def ordered(self, order: Order, *, descending: bool) -> list[int]:
+    def sort_ids(self, order: Order, *, descending: bool) -> list[int]:
         arrival = {plant_id: entry.seq for plant_id, entry in self.plants.items()}
 
         def name_key(plant_id: int) -> bytes:
@@ -513,13 +513,13 @@ class StoreBesideDict(RuleBasedStateMachine):
         entry = self.plants[plant_id]
         texts = [entry.name, entry.tag or ""]
         return all(
-            any(word in _searched(each) for each in texts)
+            any(word in _searched(field) for field in texts)
             or (word.lstrip("-").isdecimal() and str(plant_id).startswith(word))
             for word in _searched(text).split()
-        ) and all(any(piece in each for each in texts) for piece in text.split() if not _searched(piece).split())
+        ) and all(any(piece in field for field in texts) for piece in text.split() if not _searched(piece).split())
 
     @invariant()
-    def same_plants(self) -> None:
+    def check_plants(self) -> None:
         assert self.reader.count() == len(self.plants)
         rows = self.reader.rows([*self.plants])
         assert {
@@ -534,7 +534,7 @@ class StoreBesideDict(RuleBasedStateMachine):
         assert added == {name: self.added_by[name] for name in self.tokens}
 
     @invariant()
-    def same_counts(self) -> None:
+    def check_counts(self) -> None:
         counts = self.reader.counts()
         assert counts.tags == Counter(entry.tag for entry in self.plants.values())
         found: Counter[tuple[str, str]] = Counter()
@@ -544,7 +544,7 @@ class StoreBesideDict(RuleBasedStateMachine):
         assert counts.total == counts.today == len(self.plants)
 
     @invariant()
-    def same_history(self) -> None:
+    def check_history(self) -> None:
         found = {change.number: change for change in self.reader.history(10_000)}
         assert found.keys() == self.changes.keys()
         for number, made in self.changes.items():

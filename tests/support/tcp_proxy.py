@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 
-_SIZE = 65_536
+_RECEIVE_SIZE = 65_536
 
 
 class TcpProxy:
@@ -42,8 +42,8 @@ class TcpProxy:
         """End all connections."""
         with self._lock:
             sockets, self._sockets = self._sockets, set()
-        for each in sockets:
-            _end(each)
+        for connection in sockets:
+            _close_socket(connection)
 
     def freeze(self) -> None:
         """Pass nothing on, but leave the connections open."""
@@ -72,18 +72,18 @@ class TcpProxy:
                 except OSError:
                     client.close()
                     continue
-                for each in (client, server):
-                    each.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                for connection in (client, server):
+                    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 with self._lock:
                     self._sockets |= {client, server}
-                threading.Thread(target=self._requests, args=(client, server), daemon=True).start()
-                threading.Thread(target=self._answers, args=(client, server), daemon=True).start()
+                threading.Thread(target=self._forward_requests, args=(client, server), daemon=True).start()
+                threading.Thread(target=self._forward_answers, args=(client, server), daemon=True).start()
 
-    def _requests(self, client: socket.socket, server: socket.socket) -> None:
+    def _forward_requests(self, client: socket.socket, server: socket.socket) -> None:
         with contextlib.suppress(OSError):
-            while data := client.recv(_SIZE):
+            while data := client.recv(_RECEIVE_SIZE):
                 self._wait()
-                found = next((each for each in self._losing if each[0] in data), None)
+                found = next((request for request in self._losing if request[0] in data), None)
                 if found is None:
                     server.sendall(data)
                     continue
@@ -92,19 +92,19 @@ class TcpProxy:
                     self._unanswered.add(client)
                     server.sendall(data)
                     server.shutdown(socket.SHUT_WR)
-                    while server.recv(_SIZE):  # until it has done what was asked
+                    while server.recv(_RECEIVE_SIZE):  # until it has done what was asked
                         pass
                 break
-        _end(client)
-        _end(server)
+        _close_socket(client)
+        _close_socket(server)
 
-    def _answers(self, client: socket.socket, server: socket.socket) -> None:
+    def _forward_answers(self, client: socket.socket, server: socket.socket) -> None:
         with contextlib.suppress(OSError):
-            while data := server.recv(_SIZE):
+            while data := server.recv(_RECEIVE_SIZE):
                 self._wait()
                 if client not in self._unanswered:
                     client.sendall(data)
-        _end(client)
+        _close_socket(client)
 
     def _wait(self) -> None:
         self._passing.wait()
@@ -112,17 +112,14 @@ class TcpProxy:
             time.sleep(self.latency)
 
 
-def _end(each: socket.socket) -> None:
+def _close_socket(connection: socket.socket) -> None:
     with contextlib.suppress(OSError):
-        each.shutdown(socket.SHUT_RDWR)
-    each.close()
+        connection.shutdown(socket.SHUT_RDWR)
+    connection.close()
 
 
 @contextlib.contextmanager
 def proxy_to(server: int) -> Iterator[TcpProxy]:
     """Run a proxy."""
-    proxy = TcpProxy(server)
-    try:
+    with contextlib.closing(TcpProxy(server)) as proxy:
         yield proxy
-    finally:
-        proxy.close()

@@ -24,15 +24,15 @@ class Terminal:
         return self
 
     def __exit__(self, *_exception: object) -> None:
-        for each in (self._keyboard, self.end):
+        for descriptor in (self._keyboard, self.end):
             with suppress(OSError):  # closed by `printed`
-                os.close(each)
+                os.close(descriptor)
 
     def type(self, text: str) -> None:
         """Press the keys of a text."""
         os.write(self._keyboard, text.encode())
 
-    def printed_until(self, text: str) -> str:
+    def read_until(self, text: str) -> str:
         """Wait for a text; return what is printed up to there, and perhaps some more."""
         found = b""
         while text.encode() not in found:
@@ -54,7 +54,7 @@ def agree_at_terminal(command: list[str], meanwhile: Callable[[], None]) -> tupl
     with Terminal() as terminal:
         ends = {"stdin": terminal.end, "stdout": terminal.end, "stderr": terminal.end}
         with subprocess.Popen(command, **ends) as process:
-            printed = terminal.printed_until("[y/N]")
+            printed = terminal.read_until("[y/N]")
             meanwhile()
             terminal.type("y\n")
             printed += terminal.printed()

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-_SIZE = 65_536
+_RECEIVE_SIZE = 65_536
 #: The first message of a client that wants TLS: its length, and the number of the request.
 _SSL_REQUEST = struct.pack("!ii", 8, 80877103)
 
@@ -37,9 +37,9 @@ def make_certificate(folder: Path, name: str, authority: Path | None = None) -> 
     return certificate
 
 
-async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def _forward(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     with suppress(OSError), contextlib.closing(writer):
-        while data := await reader.read(_SIZE):
+        while data := await reader.read(_RECEIVE_SIZE):
             writer.write(data)
             await writer.drain()
 
@@ -55,7 +55,7 @@ def tls_proxy_to(server: int, certificate: Path, clients: Path | None = None) ->
             writer.write(b"S")
             await writer.start_tls(context)
             to_server = await asyncio.open_connection("127.0.0.1", server)
-            await asyncio.gather(_pass_on(reader, to_server[1]), _pass_on(to_server[0], writer))
+            await asyncio.gather(_forward(reader, to_server[1]), _forward(to_server[0], writer))
 
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=clients)
     context.load_cert_chain(certificate, certificate.with_suffix(".key"))

@@ -49,9 +49,9 @@ class WindowDriver:
 
     def the(self, kind: type[Widget], name: str = "") -> Widget:
         """Return the widget of a class, of several the one with that name, preferably a visible one."""
-        found = [each for each in self.widget.findChildren(kind) if not name or name in names_of(each)]
+        found = [widget for widget in self.widget.findChildren(kind) if not name or name in names_of(widget)]
         assert found, f"There is no {kind.__name__} {name!r}"
-        return next((each for each in found if each.isVisible()), found[0])
+        return next((widget for widget in found if widget.isVisible()), found[0])
 
     def field(self, name: str) -> QLineEdit:
         """Return a field by its label or accessible name."""
@@ -64,7 +64,7 @@ class WindowDriver:
     def buttons(self) -> dict[str, QAbstractButton]:
         """Return the visible buttons by their text."""
         found = self.widget.findChildren(QAbstractButton)
-        return {plain(each.text()): each for each in found if each.text() and not each.isHidden()}
+        return {plain(button.text()): button for button in found if button.text() and not button.isHidden()}
 
     @property
     def id(self) -> QLineEdit:
@@ -94,15 +94,15 @@ class WindowDriver:
     @property
     def bars(self) -> list[InfoBar]:
         """The bars that are shown."""
-        return [each for each in self.widget.findChildren(InfoBar) if not each.isHidden()]
+        return [bar for bar in self.widget.findChildren(InfoBar) if not bar.isHidden()]
 
     def texts(self) -> list[str]:
         """Return the texts of all visible labels."""
-        return [english(each.text()) for each in self.widget.findChildren(QLabel) if not each.isHidden()]
+        return [english(label.text()) for label in self.widget.findChildren(QLabel) if not label.isHidden()]
 
     def unsaved(self) -> dict[str, str]:
         """Return the names of the plants that are not saved, each with the reason."""
-        boxes = [each for each in self.widget.findChildren(UnsavedPlants) if each.isVisible()]
+        boxes = [box for box in self.widget.findChildren(UnsavedPlants) if box.isVisible()]
         return {name: reason for box in boxes for name, reason in rows_of(box.findChildren(QAbstractItemView)[0])}
 
     def until(self, condition: Callable[[], bool | None]) -> None:
@@ -143,24 +143,17 @@ class WindowDriver:
         """Choose what begins so in a list, by the arrow keys."""
         box = self.the(QComboBox, name)
         box.setFocus()
-        at = box.findText(text, Qt.MatchFlag.MatchStartsWith)
-        assert at >= 0, [box.itemText(each) for each in range(box.count())]
-        for key in [Qt.Key.Key_Home, *[Qt.Key.Key_Down] * at]:
+        position = box.findText(text, Qt.MatchFlag.MatchStartsWith)
+        assert position >= 0, [box.itemText(index) for index in range(box.count())]
+        for key in [Qt.Key.Key_Home, *[Qt.Key.Key_Down] * position]:
             self.qtbot.keyClick(box, key)
 
     def turn_wheel(self, widget: QWidget) -> bool:
         """Turn the wheel one step towards the user over a widget; True: it leaves the step to what it is in."""
         position = widget.rect().center().toPointF()
-        event = QWheelEvent(
-            position,
-            widget.mapToGlobal(position),
-            QPoint(),
-            QPoint(0, -120),
-            Qt.MouseButton.NoButton,
-            Qt.KeyboardModifier.NoModifier,
-            Qt.ScrollPhase.NoScrollPhase,
-            False,
-        )
+        places = position, widget.mapToGlobal(position), QPoint(), QPoint(0, -120)
+        keys = Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier
+        event = QWheelEvent(*places, *keys, Qt.ScrollPhase.NoScrollPhase, False)
         QApplication.sendEvent(widget, event)
         return not event.isAccepted()
 
@@ -200,7 +193,7 @@ class WindowDriver:
     def enabled(self, title: str) -> list[str]:
         """Open a menu and return the commands that can be chosen."""
         menu = self._open(title)
-        found = [plain(each.text()) for each in menu.actions() if each.isEnabled() and not each.isSeparator()]
+        found = [plain(action.text()) for action in menu.actions() if action.isEnabled() and not action.isSeparator()]
         menu.close()
         return found
 
@@ -215,7 +208,7 @@ class WindowDriver:
 
     def action(self, text: str) -> QAction:
         """Return a command by its text, to look at its state."""
-        return next(each for each in self.window.findChildren(QAction) if plain(each.text()) == text)
+        return next(action for action in self.window.findChildren(QAction) if plain(action.text()) == text)
 
     def popup(self) -> QMenu:
         """Return the context menu that is open."""
@@ -234,7 +227,7 @@ class WindowDriver:
 
 def click_in(menu: QMenu, command: str) -> QAction:
     """Click a command of a menu that is open, and return it."""
-    action = next(each for each in menu.actions() if plain(each.text()) == command)
+    action = next(action for action in menu.actions() if plain(action.text()) == command)
     QTest.mouseClick(menu, Qt.MouseButton.LeftButton, pos=menu.actionGeometry(action).center())
     return action
 
@@ -259,7 +252,7 @@ def names_of(widget: QWidget) -> set[str]:
     names = {english(widget.accessibleName()), widget.objectName()}
     if isinstance(widget, QAbstractButton):
         names.add(plain(widget.text()))
-    labels = [each for each in widget.window().findChildren(QLabel) if each.buddy() is widget]
+    labels = [label for label in widget.window().findChildren(QLabel) if label.buddy() is widget]
     return names | {plain(label.text()) for label in labels}
 
 

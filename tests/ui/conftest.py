@@ -57,7 +57,7 @@ class PlantsDriver(WindowDriver):
         model = self.table.model()
         return [model.index(row, Column.NAME).data() for row in range(model.rowCount())]
 
-    def sees(self, *names: str) -> None:
+    def expect_names(self, *names: str) -> None:
         """Wait until the table has just these names."""
         self.until(lambda: self.names() == list(names))
 

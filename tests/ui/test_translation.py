@@ -37,7 +37,7 @@ from plantdesk.ui.sidebar.view import SidebarView
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.translation import Translator, name_of
 from tests.support.dialogs import Dialogs, fill
-from tests.support.other_languages import LANGUAGES, Language, Pseudo, english, unmarked
+from tests.support.other_languages import LANGUAGES, Language, Pseudo, english, find_unmarked_words
 from tests.support.window_driver import WindowDriver, menus_of
 from tests.ui.conftest import open_store
 from tests.ui.test_dialogs import NAMES
@@ -96,7 +96,7 @@ def texts_of(top: QWidget) -> Iterator[tuple[str, str]]:
 
 def untranslated(top: QWidget, data: set[str]) -> list[str]:
     """Return the texts with words that were not looked up."""
-    return [f"{where}: {text}" for where, text in texts_of(top) if unmarked(text, data)]
+    return [f"{where}: {text}" for where, text in texts_of(top) if find_unmarked_words(text, data)]
 
 
 def is_cut(widget: QWidget) -> bool:
@@ -184,7 +184,7 @@ def test_every_text_of_the_window_is_translated(window: Dialogs) -> None:
     assert not untranslated(desk.window, DATA)
     for menu in menus_of(desk.menu_bar):
         menu.aboutToShow.emit()
-        assert not [each.text() for each in menu.actions() if unmarked(each.text(), DATA)]
+        assert not [each.text() for each in menu.actions() if find_unmarked_words(each.text(), DATA)]
 
 
 @pytest.mark.parametrize("language", ALL, indirect=True)

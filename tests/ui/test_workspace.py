@@ -64,10 +64,10 @@ class WorkspaceDriver(PlantsDriver):
         super().__init__(qtbot, workspace.window())
         self.bridge = bridge
 
-    def says(self, text: str) -> None:
+    def expect_message(self, text: str) -> None:
         self.until(lambda: text in self.message.text)
 
-    def server_is(self, state: ServerState) -> None:
+    def set_server_state(self, state: ServerState) -> None:
         with self.qtbot.waitSignal(self.bridge.server_changed):
             self.bridge.notify_server_state(state)
 
@@ -94,7 +94,7 @@ def desk(qtbot: QtBot, bare: Workspace, bridge: Bridge, store: SqliteStore, add:
     open_store(bare, store)
     desk = WorkspaceDriver(qtbot, bridge, bare)
     desk.until_rows(3)
-    desk.server_is(On("http://127.0.0.1:8721", 8721))
+    desk.set_server_state(On("http://127.0.0.1:8721", 8721))
     return desk
 
 
@@ -111,7 +111,7 @@ def test_after_a_button_of_a_bar_the_focus_is_where_the_user_was_typing(
     desk: WorkspaceDriver, store: SqliteStore, start: str, keys: list[Qt.Key | str], end: str
 ) -> None:
     store.tokens.create("greenhouse").result(SECONDS)
-    desk.server_is(Failed(PortInUseError(8721, 8722), 8721))
+    desk.set_server_state(Failed(PortInUseError(8721, 8722), 8721))
     desk.field(start).setFocus()
     desk.hit(*keys)
     desk.until(lambda: "Use port 8722" in desk.buttons())
@@ -120,7 +120,7 @@ def test_after_a_button_of_a_bar_the_focus_is_where_the_user_was_typing(
         if not use.hasFocus():
             desk.press(Qt.Key.Key_Tab)
     desk.press(Qt.Key.Key_Space)
-    desk.server_is(On("http://127.0.0.1:8722", 8722))
+    desk.set_server_state(On("http://127.0.0.1:8722", 8722))
     assert not desk.bars
     assert desk.focused is desk.field(end)
 
@@ -218,12 +218,12 @@ def test_the_bar_names_another_plantdesk_that_has_the_port(
     desk: WorkspaceDriver, store: SqliteStore, database: str, said: str, *, is_same: bool
 ) -> None:
     store.tokens.create("greenhouse").result(SECONDS)
-    desk.server_is(Failed(PortOfPlantDeskError(8721, 8722, database, is_same=is_same), 8721))
+    desk.set_server_state(Failed(PortOfPlantDeskError(8721, 8722, database, is_same=is_same), 8721))
     desk.until(lambda: any(said in each for each in desk.texts()))
 
 
 def test_a_bar_comes_after_the_list_with_its_action_before_its_cross(desk: WorkspaceDriver, store: SqliteStore) -> None:
-    desk.server_is(Failed(PortInUseError(8721, 8722), 8721))
+    desk.set_server_state(Failed(PortInUseError(8721, 8722), 8721))
     assert "Use port 8722" not in desk.buttons(), "no program has a token, which would be refused"
     store.tokens.create("greenhouse").result(SECONDS)
     bar = ["Use port 8722", "Choose…", "Close this message"]
@@ -235,7 +235,7 @@ def test_a_plant_that_the_search_does_not_find_is_shown_on_demand(desk: Workspac
     desk.search.setText("basil")
     desk.until_rows(1)
     desk.add("Dill")
-    desk.says("Added “Dill”. It does not match the search.")
+    desk.expect_message("Added “Dill”. It does not match the search.")
     assert desk.search.text() == "basil"
     desk.button("Show it").setFocus()
     desk.press(Qt.Key.Key_Space)
@@ -263,13 +263,13 @@ def test_a_plant_that_is_saved_leaves_the_focus_where_the_user_has_gone_on(desk:
     desk.add("Dahlia")
     desk.press(Qt.Key.Key_F, CONTROL)
     QTest.keyClicks(desk.focused, "bas")
-    desk.says("Added “Dahlia”")
+    desk.expect_message("Added “Dahlia”")
     assert desk.search.hasFocus()
     assert desk.search.text() == "bas"
     desk.type(desk.name, "Elder")
     desk.button("Add").setFocus()
     desk.press(Qt.Key.Key_Return)
-    desk.says("Added “Elder”")
+    desk.expect_message("Added “Elder”")
     assert desk.name.hasFocus()
 
 
@@ -307,7 +307,7 @@ def test_escape_closes_the_notice_of_the_server_then_clears_the_search_then_goes
     desk: WorkspaceDriver, store: SqliteStore
 ) -> None:
     store.tokens.create("greenhouse").result(SECONDS)
-    desk.server_is(Failed(PortInUseError(8721, 8722), 8721))
+    desk.set_server_state(Failed(PortInUseError(8721, 8722), 8721))
     desk.until(lambda: "Use port 8722" in desk.buttons())
     desk.type(desk.search, "basil")
     desk.table.setFocus()

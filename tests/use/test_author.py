@@ -38,8 +38,8 @@ def new_token(user: User, name: str) -> str:
     """Make a token in the open dialog, and copy it."""
     user.click("Name for a new token")
     user.press("ctrl+a")
-    user.types(name)
-    user.sees(f"New token for “{name}”")
+    user.type_lines(name)
+    user.expect_text(f"New token for “{name}”")
     user.click("Copy token")
     token = until(user.copied)
     assert token.startswith("plantdesk_")
@@ -63,27 +63,27 @@ def test_an_author_of_three_scripts(screen: Screen, tmp_path: Path) -> None:
         assert (done.returncode, done.stderr) == (0, ""), done
         naive_plants: Plants = [(f"Naive {number}", "naive") for number in range(100, 130) if number % 5]
         shell_plants: Plants = [(f"Shell {number}", None) for number in range(200, 220)]
-        user.has([*naive_plants, *shell_plants])
-        user.sees("44 plants")  # in the window behind the dialog
+        user.expect_plants([*naive_plants, *shell_plants])
+        user.expect_text("44 plants")  # in the window behind the dialog
         user.click("Refused only")
-        user.sees("The name is missing")
-        user.sees("The tag must be text")
+        user.expect_text("The name is missing")
+        user.expect_text("The tag must be text")
 
         user.click_item("naive", button=3)
         user.click_item("Revoke and delete its plants…")
         user.click("Revoke and delete")
-        user.has(shell_plants)
+        user.expect_plants(shell_plants)
         done = run(sys.executable, "-", url, naive, text=NAIVE)
         assert {line[:3] for line in done.stdout.splitlines()} == {"401"}
         user.click("Close")
-        user.sees_no("Refused only")
+        user.expect_no_text("Refused only")
         user.click("Name")  # the window manager gives the focus back to the window when it has the time
         user.press("ctrl+z")
-        user.has([*naive_plants, *shell_plants])
+        user.expect_plants([*naive_plants, *shell_plants])
 
         added = type_beside_scripts(user, bulk)
-        user.has([*naive_plants, *shell_plants, *added])
-        user.sees(f"{44 + len(added)} plants")
+        user.expect_plants([*naive_plants, *shell_plants, *added])
+        user.expect_text(f"{44 + len(added)} plants")
 
 
 def type_beside_scripts(user: User, token: str) -> Plants:
@@ -94,6 +94,6 @@ def type_beside_scripts(user: User, token: str) -> Plants:
         answers = [scripts.submit(post, port, token, plant) for plant in plants]
         user.click("Name")
         typed = [f"Typed {number}" for number in range(20)]
-        user.types(*typed)
+        user.type_lines(*typed)
         assert {each.result().status for each in answers} == {200}
     return [(str(name), None) for name in [*typed, *(plant["name"] for plant in plants)]]

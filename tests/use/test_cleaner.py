@@ -27,10 +27,10 @@ def messy_list(file: Path) -> list[tuple[str, str]]:
 def import_list(user: User, file: Path) -> None:
     """Import it as it is."""
     user.press("ctrl+shift+i")
-    user.sees("Look in")  # the file dialog of Qt, as there is no desktop
-    user.types(str(file))
+    user.expect_text("Look in")  # the file dialog of Qt, as there is no desktop
+    user.type_lines(str(file))
     user.click("Import 20,000 plants")
-    user.sees("20,000 plants")
+    user.expect_text("20,000 plants")
 
 
 def test_a_messy_list_is_cleaned(screen: Screen, tmp_path: Path) -> None:
@@ -46,18 +46,18 @@ def test_a_messy_list_is_cleaned(screen: Screen, tmp_path: Path) -> None:
         for shown, wrong, right in TIDIED:  # renaming a tag to one that is there merges both
             user.click_item(shown)
             user.press("F2", "ctrl+a")
-            user.types(right)
+            user.type_lines(right)
             user.click("Merge")
             plants = {key: (name, right if tag == wrong else tag) for key, (name, tag) in plants.items()}
             has(user, plants)
-            user.sees_no_item(shown)  # then the tags below it are where they stay
+            user.expect_no_item(shown)  # then the tags below it are where they stay
 
         user.click_item("No tag")  # of those without a place, all of one kind move to the office, at once
         user.search("Ficus")
-        user.sees("of 20,000 plants")
+        user.expect_text("of 20,000 plants")
         user.click_item("Ficus benjamina")
         user.press("ctrl+a", "ctrl+t", into="Tag of")
-        user.types("office")
+        user.type_lines("office")
         plants = {key: moved(*plant) for key, plant in plants.items()}
         has(user, plants)
 

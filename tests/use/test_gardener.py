@@ -33,8 +33,8 @@ def test_a_day_as_gardener(screen: Screen, tmp_path: Path) -> None:
         change_many(user, garden)
         user.press("Escape")
     with User(screen, tmp_path) as user:  # all is there the next day
-        user.has(garden)
-        user.sees(f"{len(garden)} plants")
+        user.expect_plants(garden)
+        user.expect_text(f"{len(garden)} plants")
 
 
 def plant_beds(user: User, garden: Garden) -> None:
@@ -46,9 +46,9 @@ def plant_beds(user: User, garden: Garden) -> None:
         user.press("ctrl+a")
         user.type(bed)
         user.click("Name")
-        user.types(*names)
+        user.type_lines(*names)
         garden += [(name, bed) for name in names]
-    user.has(garden)
+    user.expect_plants(garden)
     user.click("Pin")
     user.click("Tag")
     user.press("ctrl+a", "BackSpace")
@@ -57,40 +57,40 @@ def plant_beds(user: User, garden: Garden) -> None:
 
 def plant_singly(user: User, garden: Garden) -> None:
     """Use what the form has for a few plants: a quantity, Tab to the tag, Up for those of before."""
-    user.types("20 x Tulipa 'Queen of Night'")
+    user.type_lines("20 x Tulipa 'Queen of Night'")
     garden += [("Tulipa 'Queen of Night'", None)] * 20
-    user.sees("Added 20 plants.")
-    user.types("Lavandula", key="Tab")
-    user.types("bed 1")
+    user.expect_text("Added 20 plants.")
+    user.type_lines("Lavandula", key="Tab")
+    user.type_lines("bed 1")
     user.press("Up", "Return")
     garden += [("Lavandula", "bed 1")] * 2
-    user.has(garden)
+    user.expect_plants(garden)
     user.type("Nepeta")
     user.click("Tag")
     user.type("green")
-    user.sees("greenhouse")  # offered below the field
+    user.expect_text("greenhouse")  # offered below the field
     user.click("Add")
     garden.append(("Nepeta", "green"))
-    user.has(garden)
+    user.expect_plants(garden)
 
 
 def make_mistakes(user: User, garden: Garden) -> None:
     """Correct while typing, undo, and use an ID that another plant has."""
     user.type("Salvai")
     user.press("BackSpace", "BackSpace")
-    user.types("ia officinalis", "A mistake")
+    user.type_lines("ia officinalis", "A mistake")
     garden.append(("Salvia officinalis", None))
-    user.sees("Added “A mistake”.")
+    user.expect_text("Added “A mistake”.")
     user.press("ctrl+z")
-    user.sees("Took back “A mistake”.")
-    user.has(garden)
+    user.expect_text("Took back “A mistake”.")
+    user.expect_plants(garden)
     user.press("shift+Tab")
-    user.types("7", "Hosta sieboldiana", "Hosta lancifolia")  # Enter goes from the ID on to the name
+    user.type_lines("7", "Hosta sieboldiana", "Hosta lancifolia")  # Enter goes from the ID on to the name
     garden += [("Hosta lancifolia", None), ("Hosta sieboldiana", None)]
-    user.sees("ID 7 already belongs to")
+    user.expect_text("ID 7 already belongs to")
     user.click(next(text for text in user.texts if text.startswith("Use ")))
-    user.sees_no("ID 7 already belongs to")
-    user.has(garden)
+    user.expect_no_text("ID 7 already belongs to")
+    user.expect_plants(garden)
 
 
 def correct(user: User, garden: Garden) -> None:
@@ -104,25 +104,25 @@ def correct(user: User, garden: Garden) -> None:
     note = "SELECT note FROM plant WHERE name = 'Hosta lancifolia'"
     until(lambda: user.query(note) == [("Divide in spring, every third year.",)])
     user.press("F2", "ctrl+a")
-    user.types("Hosta undulata", key="Tab")
-    user.types("shade")
+    user.type_lines("Hosta undulata", key="Tab")
+    user.type_lines("shade")
     garden[garden.index(("Hosta lancifolia", None))] = ("Hosta undulata", "shade")
-    user.has(garden)
+    user.expect_plants(garden)
 
 
 def change_many(user: User, garden: Garden) -> None:
     """Move fifty plants at once, delete twenty-five, and take that back."""
     user.search("tag:greenhouse")
-    user.sees("50 of")
+    user.expect_text("50 of")
     user.click_item("Thymus vulgaris 4")
     user.press("ctrl+a", "ctrl+t", into="Tag of")
-    user.types("bed 9")
+    user.type_lines("bed 9")
     garden[:] = [(name, "bed 9" if tag == "greenhouse" else tag) for name, tag in garden]
-    user.has(garden)
+    user.expect_plants(garden)
     user.search("Verbena")
-    user.sees("25 of")
+    user.expect_text("25 of")
     user.click_item("Verbena bonariensis 4")
     user.press("ctrl+a", "Delete")
-    user.has([each for each in garden if not each[0].startswith("Verbena")])
+    user.expect_plants([each for each in garden if not each[0].startswith("Verbena")])
     user.press("ctrl+z")
-    user.has(garden)
+    user.expect_plants(garden)

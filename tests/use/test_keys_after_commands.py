@@ -23,13 +23,13 @@ def ten_plants(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("card", ["shown", "hidden"])
 def test_every_letter_is_in_the_note_of_its_plant(screen: Screen, ten_plants: Path, card: str) -> None:
     with User(screen, ten_plants) as user:
-        user.sees("10 plants")
+        user.expect_text("10 plants")
         user.click_item(f"Plant {COUNT}")
         if card == "shown":
             user.press("ctrl+i")
-            user.sees("Note")
+            user.expect_text("Note")
         for number in range(COUNT, 0, -1):
-            user.types(f"watered {number}", key="Escape", after=["ctrl+semicolon"])
+            user.type_lines(f"watered {number}", key="Escape", after=["ctrl+semicolon"])
             user.press(*(["Down"] if card == "shown" else ["ctrl+i", "Down"]))
         day = f"{datetime.now().date():%Y-%m-%d}"  # noqa: DTZ005  the local day
         expected = [(number, f"{day} watered {number}") for number in range(1, COUNT + 1)]
@@ -38,13 +38,13 @@ def test_every_letter_is_in_the_note_of_its_plant(screen: Screen, ten_plants: Pa
 
 def test_the_copies_are_renamed(screen: Screen, ten_plants: Path) -> None:
     with User(screen, ten_plants) as user:
-        user.sees("10 plants")
+        user.expect_text("10 plants")
         user.click_item(f"Plant {COUNT}")
         plants: list[tuple[str, str | None]] = [(f"Plant {number}", None) for number in range(1, COUNT + 1)]
         for number in range(COUNT):
-            user.types(f"Copy {number}", after=["ctrl+d", "F2"])
+            user.type_lines(f"Copy {number}", after=["ctrl+d", "F2"])
             plants.append((f"Copy {number}", None))
-            user.has(plants)
+            user.expect_plants(plants)
 
 
 # --- quick entry beside the window ------------------------------------------------------------------------------------
@@ -58,4 +58,4 @@ def test_quick_entry_takes_keys_at_once_and_gives_the_focus_back(user: User) -> 
         user.type(name)
         user.press("Return")
         until(lambda: user.active_window == before, "the focus is back")
-    user.has([("Monstera adansonii", None), ("Alocasia zebrina", None)])
+    user.expect_plants([("Monstera adansonii", None), ("Alocasia zebrina", None)])

@@ -40,7 +40,7 @@ def stored(user: User) -> list[str]:
 
 
 def typed_names_are_stored(user: User, names: list[str]) -> None:
-    user.types(*names)
+    user.type_lines(*names)
     until(lambda: len(stored(user)) >= len(names), "all names are stored")
     assert stored(user) == names
 
@@ -92,7 +92,7 @@ def test_names_and_tags_stay_apart_on_a_busy_machine(screen: Screen, home: Path,
     plants = [("Salvia", "flower"), ("Crocus", None), ("Tulip", "bulbs"), ("Li", None), ("Known", "known")] * 5
     with User(screen, home, pause) as user:
         with busy_machine():
-            user.types(*(name if tag is None else f"{name}\t{tag}" for name, tag in plants))
+            user.type_lines(*(name if tag is None else f"{name}\t{tag}" for name, tag in plants))
         until(lambda: len(stored(user)) >= len(plants), "all plants are stored")
         assert user.query("SELECT name, tag FROM plant WHERE id > 9006 ORDER BY seq") == plants
 
@@ -126,10 +126,10 @@ def test_every_letter_is_stored_after_a_full_disk_has_room_again(screen: Screen,
         with suppress(OSError), filler.open("wb", buffering=0) as file:
             while file.write(bytes(4096)):
                 pass
-        user.types(*NAMES)
-        user.sees("disk is full")
+        user.type_lines(*NAMES)
+        user.expect_text("disk is full")
         user.type("half a na")
         filler.unlink()
-        user.sees_no("disk is full")
+        user.expect_no_text("disk is full")
         until(lambda: stored(user) == NAMES, "all names are stored, in their order")
         assert "half a na" in user.texts

@@ -87,15 +87,15 @@ class Probe:
         found = self.ask("focus")
         return found if isinstance(found, list) else []
 
-    def sees(self, text: str) -> None:
+    def expect_text(self, text: str) -> None:
         """Wait until a visible text contains this."""
         until(lambda: any(text in each for each in self.texts), f"“{text}” is shown")
 
-    def sees_no(self, text: str) -> None:
+    def expect_no_text(self, text: str) -> None:
         """Wait until no visible text contains this."""
         until(lambda: not any(text in each for each in self.texts), f"“{text}” is gone")
 
-    def sees_no_item(self, text: str) -> None:
+    def expect_no_item(self, text: str) -> None:
         """Wait until no visible list or table has an item of this text, and no open menu a command."""
         until(lambda: self.ask("item", text) is None, f"the item “{text}” is gone")
 
@@ -120,7 +120,7 @@ class User(Probe):
         try:
             self.connect()
             until(lambda: "Name" in self.focus, "the cursor is in Name")
-            self.sees("API on")
+            self.expect_text("API on")
         except BaseException as error:
             error.add_note(Path(self.output.name).read_text())
             self.__exit__(type(error), error, None)
@@ -145,7 +145,7 @@ class User(Probe):
         """Type a text; it has no quotation marks and no line ends."""
         self._do(f'type --delay {self.pause} "{text}"')
 
-    def types(self, *lines: str, key: str = "Return", after: Sequence[str] = ()) -> None:
+    def type_lines(self, *lines: str, key: str = "Return", after: Sequence[str] = ()) -> None:
         """Type keys, then each line and a key behind it, all without a pause; a tab in a line is the key Tab."""
         pause = f"sleep {self.pause / 1000:.3f}"
         steps = [step for each in after for step in (f"key {each}", pause)]
@@ -223,7 +223,7 @@ class User(Probe):
         with closing(sqlite3.connect(self.home.database)) as database:
             return database.execute(sql, values).fetchall()
 
-    def has(self, plants: list[tuple[str, str | None]]) -> None:
+    def expect_plants(self, plants: list[tuple[str, str | None]]) -> None:
         """Wait until these are all plants, by name and tag, in any order."""
         requested = sorted(plants, key=str)
         stored: list[tuple[str, str | None]] = []

@@ -51,7 +51,7 @@ class DesksBesideDict(StoreBesideDict):
         self.take_turn(at)
 
     @override
-    def order_of(self, plants: Sequence[tuple[NewPlant, Source]]) -> Iterable[int]:
+    def list_order(self, plants: Sequence[tuple[NewPlant, Source]]) -> Iterable[int]:
         """The second plant of an ID comes after the others: the first one may be refused for its token."""
         before, used = list[int](), Counter[int]()
         for plant, _ in plants:
@@ -67,7 +67,7 @@ class DesksBesideDict(StoreBesideDict):
         ):
             while history.prune(runner_of(connection)):
                 pass
-        self.pruned()
+        self.record_pruning()
 
     @override
     def teardown(self) -> None:

@@ -15,7 +15,7 @@ from plantdesk.domain.rewriting import RewriteRule
 from plantdesk.domain.selections import Selection
 from plantdesk.store.locations import PostgresLocation
 from plantdesk.store.postgres.errors import ServerUnreachableError
-from tests.support.operations import Kind, Outcome, User, add_registers, problems
+from tests.support.operations import Kind, Outcome, User, add_registers, find_problems
 from tests.support.postgres_server import PostgresServer
 from tests.support.tcp_proxy import TcpProxy, proxy_to
 from tests.support.waiting import SECONDS
@@ -54,7 +54,7 @@ def test_every_answer_is_true_and_all_happened_in_one_order(postgres: PostgresSe
     done = [each for user in users for each in user.operations]
     assert {Outcome.OK} < {each.outcome for each in done}
     assert {each.kind for each in done if each.outcome is Outcome.OK} == set(Kind)
-    assert problems(postgres.url(database), done) == []
+    assert find_problems(postgres.url(database), done) == []
 
 
 def test_large_changes_are_taken_back_as_fast_as_small_ones(postgres: PostgresServer) -> None:

@@ -73,7 +73,7 @@ class CardDriver(PlantsDriver):
             modifier = CONTROL if number else Qt.KeyboardModifier.NoModifier
             QTest.mouseClick(self.table.viewport(), Qt.MouseButton.LeftButton, modifier, place)
 
-    def shows(self, *texts: str) -> None:
+    def expect_texts(self, *texts: str) -> None:
         """Wait until the card shows these texts."""
 
         def seen() -> bool:
@@ -88,7 +88,7 @@ class CardDriver(PlantsDriver):
         self.select(row)
         self.table.setFocus()
         self.press(Qt.Key.Key_Space)
-        self.shows(f"ID {3 - row}")
+        self.expect_texts(f"ID {3 - row}")
 
     def write(self, text: str) -> None:
         """Type a note."""
@@ -135,12 +135,12 @@ def desk(
 
 def test_space_shows_and_hides_the_card_of_the_selected_plant(desk: CardDriver, spoken: list[str]) -> None:
     desk.open_card()
-    desk.shows("Aloe", "in the form", "Added in the form")
+    desk.expect_texts("Aloe", "in the form", "Added in the form")
     assert desk.action("Card").isChecked()
     desk.press(Qt.Key.Key_Down)
     desk.press(Qt.Key.Key_Up)
     desk.press(Qt.Key.Key_Up)
-    desk.shows("ID 3")
+    desk.expect_texts("ID 3")
     desk.press(Qt.Key.Key_Space)
     assert desk.context.page.card_pane.isHidden()
     assert [each for each in spoken if each.startswith("Card")] == ["Card: shown", "Card: hidden"]
@@ -153,14 +153,14 @@ def test_it_is_hidden_while_nothing_is_selected_and_remembered(
     desk.table.jump_to_top()
     assert desk.table.selected_count() == 0
     desk.press(Qt.Key.Key_Space)  # selects the current row
-    desk.shows("ID 3")
+    desk.expect_texts("ID 3")
     desk.table.clearSelection()
     desk.until(desk.context.page.card_pane.isHidden)
     desk.close()
     desk.open(OpenStore(store, queries))
     desk.until_rows(3)
     desk.select(1)
-    desk.shows("ID 2")
+    desk.expect_texts("ID 2")
 
 
 def test_f6_comes_to_the_note_and_escape_leaves_it(desk: CardDriver) -> None:
@@ -186,7 +186,7 @@ def test_tab_goes_through_the_card_and_comes_to_its_cross_last(desk: CardDriver)
     expected = ["Note", "Undo: Added in the form", "Print label…", "Delete", "Close the card"]
     desk.until(lambda: stops() == expected)
     desk.change(edited(desk.row(1), tag="office"))
-    desk.shows("Tag set to office")
+    desk.expect_texts("Tag set to office")
     expected.insert(1, "Undo: Tag set to office")
     desk.until(lambda: stops() == expected)
     desk.button("Close the card").setFocus()
@@ -199,7 +199,7 @@ def test_names_are_shown_as_they_are_and_never_widen_the_card(desk: CardDriver) 
     desk.change(edited(desk.row(1), name="<h1>x</h1>" + "y" * 5000, tag="<b>z</b>" * 100))
     desk.open_card()
     width = desk.context.page.card_pane.width()
-    desk.shows("<h1>x</h1>")
+    desk.expect_texts("<h1>x</h1>")
     assert desk.context.page.card_pane.width() == width <= 330
 
 
@@ -211,7 +211,7 @@ def test_a_note_is_saved_when_another_plant_is_selected_the_card_closes_or_the_w
     desk.write("One")
     desk.select(0)
     desk.has_note(1, "One")
-    desk.shows("ID 3")
+    desk.expect_texts("ID 3")
     assert desk.note.toPlainText() == ""
     desk.select(2)
     desk.until(lambda: desk.note.toPlainText() == "One")
@@ -367,7 +367,7 @@ def undo_button(desk: CardDriver, what: str) -> None:
 def test_a_line_is_undone_for_this_plant_alone_and_once(desk: CardDriver) -> None:
     desk.change(SetTag(Selection(ids=[1, 2]), "office"))
     desk.open_card()
-    desk.shows("Tag set to office", " · was kitchen", "on the command line")
+    desk.expect_texts("Tag set to office", " · was kitchen", "on the command line")
     button = desk.button("Undo: Tag set to office")
     button.click()
     button.click()
@@ -378,13 +378,13 @@ def test_a_line_is_undone_for_this_plant_alone_and_once(desk: CardDriver) -> Non
 def test_a_double_click_does_not_undo_the_line_that_moves_below_the_pointer(desk: CardDriver) -> None:
     desk.change(edited(desk.row(1), name="Agave"))
     desk.open_card()
-    desk.shows("Name changed", "was “Aloe”")
+    desk.expect_texts("Name changed", "was “Aloe”")
     undo_button(desk, "Name changed")
     desk.until(lambda: "Name changed" not in desk.texts())
     button = desk.button("Undo: Added in the form")
     desk.press_again(button, button.rect().center())
     desk.change(SetTag(Selection(ids=[1]), "office"))
-    desk.shows("Tag set to office")
+    desk.expect_texts("Tag set to office")
     assert desk.row(1).name == "Aloe"
 
 
@@ -392,7 +392,7 @@ def test_what_was_changed_again_has_no_undo(desk: CardDriver) -> None:
     for name in ("Agave", "Aloe vera"):
         desk.change(edited(desk.row(1), name=name))
     desk.open_card()
-    desk.shows("was “Agave”", "was “Aloe”")
+    desk.expect_texts("was “Agave”", "was “Aloe”")
     assert [each.isVisible() for each in desk.buttons().values() if plain(each.text()) == "Undo"] == [True]
     undo_button(desk, "Name changed")
     desk.until(lambda: desk.row(1).name == "Agave")
@@ -412,9 +412,9 @@ def test_after_six_lines_the_others_are_shown_on_demand(desk: CardDriver) -> Non
     for number in range(8):
         desk.change(edited(desk.row(1), tag=f"bed {number}"))
     desk.open_card()
-    desk.shows("Tag set to bed 7", "Tag set to bed 2")
+    desk.expect_texts("Tag set to bed 7", "Tag set to bed 2")
     desk.button("Show all").click()
-    desk.shows("Tag set to bed 0", "Added in the form")
+    desk.expect_texts("Tag set to bed 0", "Added in the form")
 
 
 # --- several plants ----------------------------------------------------------------------------------------------
@@ -426,7 +426,7 @@ def test_several_plants_are_copied_printed_and_exported_and_get_a_tag_together(d
     with desk.qtbot.waitSignal(requests.labels):
         desk.button("Label…").click()
     desk.select(1, 2)
-    desk.shows("2 plants", "IDs 1 to 2", "No tag", "2 in the form", "Do with all 2")
+    desk.expect_texts("2 plants", "IDs 1 to 2", "No tag", "2 in the form", "Do with all 2")
     assert not desk.action("Add dated note line").isEnabled()
     desk.button("Copy").click()
     desk.until(lambda: all(name in QApplication.clipboard().text() for name in ("Aloe", "Basil")))
@@ -444,18 +444,18 @@ def test_several_plants_are_copied_printed_and_exported_and_get_a_tag_together(d
 def test_several_plants_are_deleted_or_none_is_selected(desk: CardDriver) -> None:
     desk.open_card()
     desk.select(0, 1)
-    desk.shows("2 plants")
+    desk.expect_texts("2 plants")
     assert desk.button("Delete").accessibleName() == "Delete 2 plants"
     desk.button("Delete").click()
     desk.until_rows(1)
     desk.table.selectAll()
-    desk.shows("ID 1")
+    desk.expect_texts("ID 1")
     desk.until(lambda: desk.context.undo_stack.next_undo is not None)
     desk.context.undo_stack.undo()
     desk.until_rows(3)
     desk.table.setFocus()
     desk.press(Qt.Key.Key_A, CONTROL)
-    desk.shows("3 plants")
+    desk.expect_texts("3 plants")
     desk.button("Select none").click()
     desk.until(desk.context.page.card_pane.isHidden)
 
@@ -535,7 +535,7 @@ def test_letters_for_a_note_are_dropped_when_another_plant_is_clicked(desk: Card
     desk.press(Qt.Key.Key_Semicolon, CONTROL)
     QTest.keyClicks(desk.table, "wet")
     desk.select(1)
-    desk.shows("ID 2")
+    desk.expect_texts("ID 2")
     assert desk.note.toPlainText() == ""
     assert desk.rows().keys() == {1, 2, 3}
     assert desk.table.selected_ids().tolist() == [2]

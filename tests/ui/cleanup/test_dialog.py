@@ -80,7 +80,7 @@ class Session(WindowDriver):
         self.until(lambda: self.button(button).isVisible())
         QTest.mouseClick(self.button(button), Qt.MouseButton.LeftButton)
 
-    def says(self, text: str) -> None:
+    def expect_text(self, text: str) -> None:
         self.until(lambda: text in self.texts())
 
     def plants(self) -> dict[int, tuple[str, str | None]]:
@@ -110,12 +110,12 @@ def test_one_dialog_serves_a_whole_session(session: Session) -> None:
 
     session.turn_to("Duplicates")
     session.click("Merge 1 plant")
-    session.says("Merged 1 plant.")
+    session.expect_text("Merged 1 plant.")
     session.until(lambda: not session.kept() and len(session.spoken(DuplicateTable)) == 3)
 
     session.turn_to("Tags")
     session.click("Merge 1 tag")
-    session.says("1 plant got another tag.")
+    session.expect_text("1 plant got another tag.")
     assert session.plants()[6] == ("Fern wild", "kitchen")
     assert not session.button("ofice, 1 plant, one letter off").isChecked()
 
@@ -124,7 +124,7 @@ def test_one_dialog_serves_a_whole_session(session: Session) -> None:
     assert session.spoken(ChangedTextTable)[1] == "5, Name: Fern, stays"
     session.field("Replace with").setFocus()
     session.press(Qt.Key.Key_Return)
-    session.says("Replaced in 1 plant.")
+    session.expect_text("Replaced in 1 plant.")
     assert {name for name, _ in session.plants().values()} >= {"Fern", "Polypody wild"}
     assert session.dialog.isVisible()
     session.press(Qt.Key.Key_Escape)
@@ -146,7 +146,7 @@ def test_after_enter_on_a_button_the_dialog_stays_and_ctrl_z_in_a_field_takes_ba
     session.until(lambda: "Replace in 2 plants" in session.buttons())
     session.button("Replace in 2 plants").setFocus()
     session.press(Qt.Key.Key_Return)
-    session.says("Replaced in 2 plants.")
+    session.expect_text("Replaced in 2 plants.")
     assert session.focused is session.the(ComboBox, "Do")
     assert session.dialog.isVisible()
     session.field("Replace with").setFocus()
@@ -166,7 +166,7 @@ def test_another_plant_or_tag_that_was_chosen_to_be_kept_stays_chosen(session: S
     session.click("Kitchen, 1 plant, case")
     with session.reading():
         session.click("Merge 1 tag")
-    session.says("2 plants got another tag.")
+    session.expect_text("2 plants got another tag.")
     session.press(Qt.Key.Key_Backtab, CONTROL | Qt.KeyboardModifier.ShiftModifier)
     assert session.page == "Duplicates"
     session.until(lambda: [text.split(", ")[1] for text in session.kept()] == ["ID 2", "ID 3"])

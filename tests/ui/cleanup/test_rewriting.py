@@ -59,7 +59,7 @@ class Replaced:
         role = Qt.ItemDataRole.AccessibleTextRole
         return [model.index(row, 0).data(role) for row in range(model.rowCount())]
 
-    def sees(self, *texts: str) -> None:
+    def expect_texts(self, *texts: str) -> None:
         self.qtbot.waitUntil(lambda: {*texts} <= {*self.desk.texts(), *self.desk.buttons()}, timeout=MILLISECONDS)
 
     def names(self) -> list[str]:
@@ -89,7 +89,7 @@ def test_names_and_notes_are_replaced_by_typing_alone(replaced: Replaced) -> Non
     replaced.open()
     desk = replaced.desk
     desk.hit(*"nemerosa", Qt.Key.Key_Tab, *"nemorosa")
-    replaced.sees("4 places in 3 of 3 plants", "Replace in 3 plants")
+    replaced.expect_texts("4 places in 3 of 3 plants", "Replace in 3 plants")
     assert replaced.rows() == [
         "3, Note: Nemerosa? becomes nemorosa?",
         "2, Name: Anemone nemerosa becomes Anemone nemorosa",
@@ -107,28 +107,28 @@ def test_names_and_notes_are_replaced_by_typing_alone(replaced: Replaced) -> Non
 def test_a_text_that_is_not_ticked_stays(replaced: Replaced) -> None:
     replaced.open()
     replaced.desk.hit(*"nemerosa", Qt.Key.Key_Tab, "N")
-    replaced.sees("Replace in 3 plants")
+    replaced.expect_texts("Replace in 3 plants")
     box = replaced.desk.the(QCheckBox, "Change all")
     box.click()
-    replaced.sees("0 places in 0 of 3 plants, 4 left out")
+    replaced.expect_texts("0 places in 0 of 3 plants, 4 left out")
     assert not replaced.desk.button("Replace").isEnabled()
     replaced.view.setFocus()
     replaced.desk.hit(Qt.Key.Key_Down, Qt.Key.Key_Space)
-    replaced.sees("Replace in 1 plant")
+    replaced.expect_texts("Replace in 1 plant")
     box.click()
-    replaced.sees("Replace in 3 plants")
+    replaced.expect_texts("Replace in 3 plants")
     replaced.view.setFocus()
     replaced.desk.hit(Qt.Key.Key_Down, Qt.Key.Key_Space)
-    replaced.sees("3 places in 3 of 3 plants, 1 left out")
+    replaced.expect_texts("3 places in 3 of 3 plants, 1 left out")
     assert replaced.rows()[2].endswith("of the trade, stays")
     first = replaced.view.visualRect(replaced.view.model().index(0, 0))
     QTest.mouseClick(
         replaced.view.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(first.left() + 20, first.center().y())
     )
-    replaced.sees("2 places in 2 of 3 plants, 2 left out", "Replace in 2 plants")
+    replaced.expect_texts("2 places in 2 of 3 plants, 2 left out", "Replace in 2 plants")
     assert box.checkState() is Qt.CheckState.PartiallyChecked
     replaced.desk.type(replaced.desk.field("Replace with"), "X")
-    replaced.sees("2 places in 2 of 3 plants, 2 left out")
+    replaced.expect_texts("2 places in 2 of 3 plants, 2 left out")
     assert replaced.rows()[1] == "2, Name: Anemone nemerosa becomes Anemone X"
     QTest.mouseClick(replaced.desk.button("Replace in 2 plants"), Qt.MouseButton.LeftButton)
     replaced.window.until(lambda: "Replaced in 2 plants." in replaced.window.toast.text)
@@ -140,32 +140,32 @@ def test_case_words_pattern_and_fields(replaced: Replaced) -> None:
     replaced.open()
     desk = replaced.desk
     desk.hit(*"Nemerosa")
-    replaced.sees("Replace in 3 plants")
+    replaced.expect_texts("Replace in 3 plants")
     desk.button("Same case").click()
-    replaced.sees("Replace in 1 plant")
+    replaced.expect_texts("Replace in 1 plant")
     desk.button("Notes").click()
-    replaced.sees("Nothing contains “Nemerosa”.")
+    replaced.expect_texts("Nothing contains “Nemerosa”.")
     assert not desk.button("Replace").isEnabled()
     desk.type(desk.field("Find"), "(?i)nem(e")
     desk.button("Pattern").click()
-    replaced.sees("The pattern is not valid. RE2 reports: missing ): (?i)nem(e")
+    replaced.expect_texts("The pattern is not valid. RE2 reports: missing ): (?i)nem(e")
     assert desk.field("Find").property("invalid") == "true"
     desk.type(desk.field("Find"), "(\\w+) (nemerosa)")
     desk.type(desk.field("Replace with"), "\\2 \\1")
-    replaced.sees("Replace in 2 plants")
+    replaced.expect_texts("Replace in 2 plants")
     assert replaced.rows()[1] == "1, Name: Salvia nemerosa becomes nemerosa Salvia"
     desk.type(desk.field("Find"), "Salv")
     desk.type(desk.field("Replace with"), "")
     desk.button("Whole words").click()
-    replaced.sees("Nothing contains “Salv”.")
+    replaced.expect_texts("Nothing contains “Salv”.")
     desk.button("Names").click()
-    replaced.sees("Choose names or notes.")
+    replaced.expect_texts("Choose names or notes.")
 
 
 def test_a_name_that_would_be_empty_stays(replaced: Replaced) -> None:
     replaced.open()
     replaced.desk.hit(*"Aloe")
-    replaced.sees("0 places in 0 of 3 plants, 1 left out")
+    replaced.expect_texts("0 places in 0 of 3 plants, 1 left out")
     assert replaced.rows() == ["3, Name: Aloe, would have no name"]
     replaced.view.setFocus()
     replaced.desk.hit(Qt.Key.Key_Space)
@@ -183,9 +183,9 @@ def test_a_name_that_would_be_empty_stays(replaced: Replaced) -> None:
 def test_texts_are_added(replaced: Replaced, action: str, field: str, names: list[str], notes: str) -> None:
     replaced.open()
     replaced.choose(action)
-    replaced.sees("Type what is to be added.")
+    replaced.expect_texts("Type what is to be added.")
     replaced.desk.type(replaced.desk.field(field), "x")
-    replaced.sees("Change 3 plants")
+    replaced.expect_texts("Change 3 plants")
     replaced.desk.press(Qt.Key.Key_Return)
     replaced.window.until(lambda: "Changed 3 plants." in replaced.window.toast.text)
     assert (replaced.names(), replaced.notes()[3]) == (names, notes)
@@ -195,10 +195,10 @@ def test_blanks_and_quotes_are_tidied(replaced: Replaced, add: Adder) -> None:
     add(" Rosa  'Peace' ")
     replaced.open()
     replaced.choose("Tidy up")
-    replaced.sees("Change 1 plant")
+    replaced.expect_texts("Change 1 plant")
     quotes = replaced.desk.the(ComboBox, "Quotes")
     quotes.setCurrentIndex(1)
-    replaced.sees("5 places in 1 of 4 plants")
+    replaced.expect_texts("5 places in 1 of 4 plants")
     replaced.desk.button("Change 1 plant").click()
     replaced.window.until(lambda: "Rosa ‘Peace’" in replaced.names())
 
@@ -211,7 +211,7 @@ def test_what_others_have_changed_meanwhile_stays_and_is_said(
     replaced.feature.plants_requested.connect(shown.append)
     replaced.open()
     replaced.desk.hit(*"nemerosa", Qt.Key.Key_Tab, "N")
-    replaced.sees("Replace in 3 plants")
+    replaced.expect_texts("Replace in 3 plants")
     with closing(store.reader()) as reader:
         row = reader.rows([1])[1]
     store.apply([edited(row, name="Salvia nemerosa alba")], COMMAND).result()
@@ -227,15 +227,15 @@ def test_what_others_have_changed_meanwhile_stays_and_is_said(
 def test_the_command_offers_what_is_selected_now_where_the_dialog_is_open(replaced: Replaced) -> None:
     replaced.open()
     replaced.desk.hit(*"nemerosa")
-    replaced.sees("4 places in 3 of 3 plants")
+    replaced.expect_texts("4 places in 3 of 3 plants")
     replaced.table.selected = [1, 3]
     replaced.open()
-    replaced.sees("2 places in 2 of 2 plants")
+    replaced.expect_texts("2 places in 2 of 2 plants")
     box = replaced.desk.the(ComboBox, "Where")
     assert box.currentText() == "In 2 selected plants"
     assert [box.itemText(each) for each in range(box.count())] == ["In 2 selected plants", "In all 3 plants"]
     box.setCurrentIndex(1)
-    replaced.sees("4 places in 3 of 3 plants")
+    replaced.expect_texts("4 places in 3 of 3 plants")
 
 
 @pytest.mark.parametrize(("search", "start"), [("aloe", "aloe"), ("aloe tag:x", ""), ("note:x", ""), ("", "")])
@@ -258,10 +258,10 @@ def test_more_places_than_are_listed_are_counted_and_changed(replaced: Replaced,
     add(*(f"Rosa {number}" for number in range(MAX_LISTED + 100)))
     replaced.open()
     replaced.desk.hit(*"Rosa ", Qt.Key.Key_Tab, *"Flos ")
-    replaced.sees("1,100 places in 1,100 of 1,103 plants; the first 1,000 are listed")
+    replaced.expect_texts("1,100 places in 1,100 of 1,103 plants; the first 1,000 are listed")
     replaced.view.setFocus()
     replaced.desk.hit(Qt.Key.Key_Space)
-    replaced.sees("Replace in 1,099 plants")
+    replaced.expect_texts("Replace in 1,099 plants")
     replaced.desk.button("Replace in 1,099 plants").click()
     replaced.window.until(lambda: "Replaced in 1,099 plants." in replaced.window.toast.text)
     assert [name for name in replaced.names() if name.startswith("Rosa")] == [f"Rosa {MAX_LISTED + 99}"]
@@ -272,7 +272,7 @@ def test_rows_are_check_boxes_for_screen_readers_and_f2_shows_the_plant(replaced
     replaced.feature.plants_requested.connect(shown.append)
     replaced.open()
     replaced.desk.hit(*"Salvia")
-    replaced.sees("Replace in 1 plant")
+    replaced.expect_texts("Replace in 1 plant")
     replaced.view.setFocus()
     interface = QAccessible.queryAccessibleInterface(replaced.view)
     assert interface.text(QAccessible.Text.Name) == "What will change"
@@ -289,7 +289,7 @@ def test_a_group_that_is_missing_is_a_fault_of_the_replacement(replaced: Replace
     desk = replaced.desk
     desk.hit(*"(nemerosa)", Qt.Key.Key_Tab, *"\\2")
     desk.button("Pattern").click()
-    replaced.sees("The pattern has no group \\2, which the replacement names.")
+    replaced.expect_texts("The pattern has no group \\2, which the replacement names.")
     faults = [desk.field(name).property("invalid") for name in ("Find", "Replace with")]
     assert faults == ["false", "true"]
     desk.press(Qt.Key.Key_Backspace)

@@ -72,10 +72,10 @@ class HistoryDriver(WindowDriver):
         """Where the action of a row is."""
         return self.changes.visualRect(self.changes.model().index(row, HistoryColumn.ACTION))
 
-    def shows(self, *rows: str) -> None:
+    def expect_rows(self, *rows: str) -> None:
         self.until(lambda: self.rows() == list(rows))
 
-    def lists(self, count: int) -> None:
+    def expect_row_count(self, count: int) -> None:
         self.until(lambda: len(self.rows()) == count)
 
     def enter(self, row: int, key: Qt.Key = Qt.Key.Key_Return) -> None:
@@ -103,9 +103,9 @@ def test_changes_are_listed_by_day_and_followed(desk: HistoryDriver) -> None:
         in desk.dialog_texts()
     )
     desk.change(SetTag(Selection(), "office"))
-    desk.shows("Today", "Set the tag “office” for 3 plants")
+    desk.expect_rows("Today", "Set the tag “office” for 3 plants")
     desk.change(DeleteAll(Selection(ids=[1])), source=FORM)
-    desk.shows("Today", "Delete “Aloe”", "Set the tag “office” for 3 plants")
+    desk.expect_rows("Today", "Delete “Aloe”", "Set the tag “office” for 3 plants")
     desk.until(lambda: any(text.startswith("2 changes since") for text in desk.dialog_texts()))
 
 
@@ -114,44 +114,46 @@ def test_a_key_undoes_a_change_and_redoes_it(desk: HistoryDriver, key: Qt.Key) -
     desk.change(SetTag(Selection(ids=[2]), "office"))
     desk.change(DeleteAll(Selection(ids=[1])))
     desk.open()
-    desk.shows("Today", "Delete “Aloe”", "Set the tag “office” for “Basil”")
+    desk.expect_rows("Today", "Delete “Aloe”", "Set the tag “office” for “Basil”")
     desk.enter(2, key)
-    desk.shows("Today", "Delete “Aloe”", "Undone: Set the tag “office” for “Basil”")
+    desk.expect_rows("Today", "Delete “Aloe”", "Undone: Set the tag “office” for “Basil”")
     assert desk.plants()[2].tag is None
     desk.enter(2, key)
-    desk.shows("Today", "Delete “Aloe”", "Set the tag “office” for “Basil”")
+    desk.expect_rows("Today", "Delete “Aloe”", "Set the tag “office” for “Basil”")
     desk.enter(2, key)
-    desk.shows("Today", "Delete “Aloe”", "Undone: Set the tag “office” for “Basil”")
+    desk.expect_rows("Today", "Delete “Aloe”", "Undone: Set the tag “office” for “Basil”")
     desk.until(lambda: any(text.startswith("2 changes since") for text in desk.dialog_texts()))
 
 
 def test_a_double_click_on_the_link_undoes_one_change_and_a_click_beside_it_none(desk: HistoryDriver) -> None:
     desk.change(DeleteAll(Selection(ids=[1])))
     desk.open()
-    desk.shows("Today", "Delete “Aloe”")
+    desk.expect_rows("Today", "Delete “Aloe”")
     viewport, place = desk.changes.viewport(), desk.link(1).center()
     QTest.mouseClick(viewport, Qt.MouseButton.LeftButton, pos=QPoint(place.x() // 2, place.y()))
     desk.change(SetTag(Selection(ids=[2]), "office"))  # after an undo, if there was one
-    desk.shows("Today", "Set the tag “office” for “Basil”", "Delete “Aloe”")
+    desk.expect_rows("Today", "Set the tag “office” for “Basil”", "Delete “Aloe”")
     QTest.mouseClick(viewport, Qt.MouseButton.LeftButton, pos=place)
-    desk.shows("Today", "Undone: Set the tag “office” for “Basil”", "Delete “Aloe”")
+    desk.expect_rows("Today", "Undone: Set the tag “office” for “Basil”", "Delete “Aloe”")
     desk.press_again(viewport, place)
     desk.change(SetTag(Selection(ids=[2]), "hall"))
-    desk.shows("Today", "Set the tag “hall” for “Basil”", "Undone: Set the tag “office” for “Basil”", "Delete “Aloe”")
+    desk.expect_rows(
+        "Today", "Set the tag “hall” for “Basil”", "Undone: Set the tag “office” for “Basil”", "Delete “Aloe”"
+    )
 
 
 def test_an_undo_that_is_taken_back_here_can_be_undone_again(desk: HistoryDriver) -> None:
     desk.change(DeleteAll(Selection(ids=[1])))
     desk.open()
-    desk.shows("Today", "Delete “Aloe”")
+    desk.expect_rows("Today", "Delete “Aloe”")
     desk.enter(1)
-    desk.shows("Today", "Undone: Delete “Aloe”")
+    desk.expect_rows("Today", "Undone: Delete “Aloe”")
     desk.until(lambda: desk.toast.text == "Undone: Delete “Aloe”.")
     desk.context.undo_stack.redo()
-    desk.shows("Today", "Delete “Aloe”")
+    desk.expect_rows("Today", "Delete “Aloe”")
     assert 1 not in desk.plants()
     desk.enter(1)
-    desk.shows("Today", "Undone: Delete “Aloe”")
+    desk.expect_rows("Today", "Undone: Delete “Aloe”")
     desk.until(lambda: desk.toast.text == "Undone: Delete “Aloe”.")
     desk.enter(1)
     desk.until(lambda: desk.toast.text == "Redone: Delete “Aloe”.")
@@ -164,25 +166,25 @@ def test_the_undo_of_an_addition_is_called_so(desk: HistoryDriver) -> None:
     desk.context.undo_stack.push(AddedPlant(desk.plants()[1]))
     desk.context.undo_stack.undo()
     desk.open()
-    desk.shows("Today", "Took back “Aloe”")
+    desk.expect_rows("Today", "Took back “Aloe”")
     desk.enter(1)
-    desk.shows("Today", "Added “Aloe” again")
+    desk.expect_rows("Today", "Added “Aloe” again")
     desk.until(lambda: desk.toast.text == "Added “Aloe” again.")
     assert 1 in desk.plants()
     desk.enter(1)
-    desk.shows("Today", "Took back “Aloe”")
+    desk.expect_rows("Today", "Took back “Aloe”")
     desk.until(lambda: desk.toast.text == "Took back “Aloe”.")
 
 
 def test_several_plants_that_were_added_together_are_taken_back(desk: HistoryDriver) -> None:
     desk.change(*(Insert(NewPlant(id=number, name="Salvia")) for number in range(10, 30)))
     desk.open()
-    desk.shows("Today", "Add 20 plants")
+    desk.expect_rows("Today", "Add 20 plants")
     desk.enter(1)
-    desk.shows("Today", "Took back 20 plants")
+    desk.expect_rows("Today", "Took back 20 plants")
     desk.until(lambda: desk.toast.text == "Took back 20 plants.")
     desk.enter(1)
-    desk.shows("Today", "Add 20 plants")
+    desk.expect_rows("Today", "Add 20 plants")
     desk.until(lambda: desk.toast.text == "Added 20 plants again.")
 
 
@@ -193,19 +195,19 @@ def test_it_is_searched_by_text_and_source(desk: HistoryDriver) -> None:
     search, box = desk.dialog.findChildren(QLineEdit)[0], desk.dialog.findChildren(QComboBox)[0]
     desk.until(lambda: box.count() == 3)
     QTest.keyClicks(search, "0%")
-    desk.shows("Today", "Rename “Aloe” to “100%”")
+    desk.expect_rows("Today", "Rename “Aloe” to “100%”")
     search.clear()
     box.setCurrentIndex(box.findText("Command line"))
-    desk.shows("Today", "Delete “Basil”")
+    desk.expect_rows("Today", "Delete “Basil”")
     QTest.keyClicks(search, "rename")
-    desk.shows()
+    desk.expect_rows()
     desk.until(lambda: "No changes match." in desk.dialog_texts())
 
 
 def test_shift_f10_opens_the_menu_of_a_change(desk: HistoryDriver) -> None:
     desk.change(SetTag(Selection(ids=[1]), "office"))
     desk.open()
-    desk.shows("Today", "Set the tag “office” for “Aloe”")
+    desk.expect_rows("Today", "Set the tag “office” for “Aloe”")
     desk.changes.setFocus()
     QTest.keyClick(desk.changes, Qt.Key.Key_F10, Qt.KeyboardModifier.ShiftModifier)
     menu = desk.popup()
@@ -220,7 +222,7 @@ def test_many_changes_come_in_pages_and_those_that_match_are_counted(desk: Histo
         desk.change(SetTag(Selection(ids=[1]), f"{'bed' if number % 2 else 'shed'} {number}"))
     desk.open()
     for rows in (201, 401, 451):
-        desk.lists(rows)
+        desk.expect_row_count(rows)
         desk.changes.scrollToBottom()
     assert desk.rows()[-1] == "Set the tag “shed 0” for “Aloe”"
     assert desk.rows().count("Today") == 1
@@ -237,7 +239,7 @@ def test_a_page_that_cannot_be_read_is_asked_for_again(desk: HistoryDriver, monk
     for number in range(250):
         desk.change(SetTag(Selection(ids=[1]), f"bed {number}"))
     desk.open()
-    desk.lists(201)
+    desk.expect_row_count(201)
     model = desk.changes.model()
     with monkeypatch.context() as fault:
         fault.setattr(SqliteReader, "history_entries", unreachable)
@@ -245,7 +247,7 @@ def test_a_page_that_cannot_be_read_is_asked_for_again(desk: HistoryDriver, monk
         desk.until(lambda: model.canFetchMore(QModelIndex()))
     desk.changes.scrollToTop()
     desk.changes.scrollToBottom()
-    desk.lists(251)
+    desk.expect_row_count(251)
 
 
 @pytest.mark.parametrize(
@@ -261,7 +263,7 @@ def test_what_an_undo_leaves_or_brings_back_under_another_id_is_said(
     for edit in edits:
         desk.change(edit)
     desk.open()
-    desk.lists(3)
+    desk.expect_row_count(3)
     desk.enter(2)
     desk.until(lambda: any(said in text for text in desk.dialog_texts()))
 
@@ -282,7 +284,7 @@ def test_a_line_says_what_its_title_does_not(desk: HistoryDriver) -> None:
     desk.change(SetTag(Selection(ids=[2]), None), source=FORM)
     desk.change(DeleteAll(Selection(ids=[3])), source=FORM)
     desk.open()
-    desk.lists(4)
+    desk.expect_row_count(4)
     entries = [desk.changes.model().index(row, 0).data(ENTRY_ROLE) for row in (1, 2, 3)]
     assert [detail_text(entry) for entry in entries] == ["ID 3", "was office", "had no tag"]
     spoken = desk.changes.model().index(1, 0).data(Qt.ItemDataRole.AccessibleTextRole)

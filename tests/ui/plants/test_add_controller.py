@@ -55,10 +55,10 @@ class FormDriver(WindowDriver):
     def enter(self, field: QLineEdit | None = None) -> None:
         self.qtbot.keyClick(field or self.name, Qt.Key.Key_Return)
 
-    def sees(self, text: str) -> None:
+    def expect_message(self, text: str) -> None:
         self.qtbot.waitUntil(lambda: text in self.message.text)
 
-    def lists(self, **lines: str) -> None:
+    def expect_unsaved(self, **lines: str) -> None:
         """Wait until just these plants are listed as not saved, with a reason that contains the text."""
 
         def are_listed() -> bool:
@@ -67,11 +67,11 @@ class FormDriver(WindowDriver):
 
         self.qtbot.waitUntil(are_listed)
 
-    def has(self, names: list[str]) -> None:
+    def expect_added(self, names: list[str]) -> None:
         """Wait until these plants were added to the first one."""
         self.qtbot.waitUntil(lambda: [name for _, name, _ in self.rows()[1:]] == names)
 
-    def answers(self) -> None:
+    def wait_for_answers(self) -> None:
         """Wait until all questions to the store are answered, such as the one whose an ID is."""
         answered: list[bool] = []
         self.queries.run(self.form, lambda _reader, _task: True, answered.append)
@@ -92,7 +92,7 @@ class FormDriver(WindowDriver):
     def press_in_box(self, label: str) -> None:
         self.box.buttons()[label].click()
 
-    def adds(self, name: str, plant_id: str = "") -> None:
+    def enter_plant(self, name: str, plant_id: str = "") -> None:
         """Type a plant and Enter."""
         self.id.setText(plant_id)
         self.name.setFocus()
@@ -141,14 +141,14 @@ def test_every_id_is_kept_digit_for_digit(desk: FormDriver, plant_id: int) -> No
     desk.type(desk.name, "Aloe vera")
     desk.type(desk.tag, "kitchen")
     desk.enter(desk.tag)
-    desk.sees("Added")
+    desk.expect_message("Added")
     assert desk.rows() == [(plant_id, "Aloe vera", "kitchen")]
 
 
 def test_a_double_click_on_the_button_adds_once_and_leaves_the_cursor_in_name(desk: FormDriver) -> None:
     desk.name.setText("Aloe")
     QTest.mouseClick(desk.button("Add"), Qt.MouseButton.LeftButton)
-    desk.sees("Added “Aloe”")
+    desk.expect_message("Added “Aloe”")
     desk.button("Add").setFocus()  # as a real mouse does
     QTest.mouseClick(desk.button("Add"), Qt.MouseButton.LeftButton)
     assert desk.form.focusWidget() is desk.name
@@ -159,12 +159,12 @@ def test_a_double_click_on_the_button_adds_once_and_leaves_the_cursor_in_name(de
 def test_spaces_around_a_text_are_nobodys_intention_nor_a_name_that_cannot_be_seen(desk: FormDriver) -> None:
     desk.name.setText("\u3000\u200b")
     desk.enter()
-    desk.sees("The name is missing.")
+    desk.expect_message("The name is missing.")
     assert desk.rows() == []
     desk.type(desk.name, "  Aloe vera ")
     desk.type(desk.tag, "   ")
     desk.enter()
-    desk.sees("Added")
+    desk.expect_message("Added")
     assert desk.rows() == [(1, "Aloe vera", None)]
 
 
@@ -182,7 +182,7 @@ def test_an_invalid_id_is_reported_and_the_input_is_kept(desk: FormDriver, text:
     desk.type(desk.name, "Aloe vera")
     desk.type(desk.tag, "kitchen")
     desk.enter(desk.tag)
-    desk.sees(expected)
+    desk.expect_message(expected)
     assert (desk.id.text(), desk.name.text(), desk.tag.text()) == (text, "Aloe vera", "kitchen")
     assert desk.id.hasFocus()
     assert (desk.id.property("invalid"), desk.name.property("invalid")) == ("true", "false")
@@ -190,7 +190,7 @@ def test_an_invalid_id_is_reported_and_the_input_is_kept(desk: FormDriver, text:
     desk.actions["Use the next free ID"].click()
     assert (desk.id.text(), desk.next_id) == ("", "1")
     desk.enter()
-    desk.sees("Added")
+    desk.expect_message("Added")
     assert desk.rows() == [(1, "Aloe vera", "kitchen")]
 
 
@@ -199,7 +199,7 @@ def test_a_plant_needs_a_name(desk: FormDriver, texts: tuple[str, str, str]) -> 
     for field, text in zip((desk.id, desk.name, desk.tag), texts, strict=True):
         desk.type(field, text)
     desk.enter()
-    desk.sees("The name is missing.")
+    desk.expect_message("The name is missing.")
     assert desk.name.hasFocus()
     assert desk.name.property("invalid") == "true"
     assert (desk.id.text(), desk.name.text(), desk.tag.text()) == texts
@@ -221,17 +221,17 @@ def test_a_used_id_names_and_shows_its_owner_and_offers_the_next_free_one(
     desk: FormDriver, entry: AddPlantController
 ) -> None:
     desk.store.add(new_plant({"id": 41, "name": "Aloe vera"}), COMMAND).result(SECONDS)
-    desk.adds("Ficus lyrata", "41")
-    desk.lists(**{"Ficus lyrata": "ID 41 already belongs to “Aloe vera”"})
+    desk.enter_plant("Ficus lyrata", "41")
+    desk.expect_unsaved(**{"Ficus lyrata": "ID 41 already belongs to “Aloe vera”"})
     desk.press_in_box("Edit")
-    desk.sees("ID 41 already belongs to “Aloe vera”")
+    desk.expect_message("ID 41 already belongs to “Aloe vera”")
     with desk.qtbot.waitSignal(entry.plant_requested) as requested:
         desk.actions["Show that plant"].click()
     assert requested.args == [41]
     desk.actions["Use the next free ID"].click()
     assert (desk.id.text(), desk.name.text(), desk.name.hasFocus()) == ("", "Ficus lyrata", True)
     desk.enter()
-    desk.sees("Added")
+    desk.expect_message("Added")
     assert desk.rows() == [(41, "Aloe vera", None), (42, "Ficus lyrata", None)]
 
 
@@ -240,7 +240,7 @@ def test_the_tag_is_kept_when_it_is_pinned(desk: FormDriver) -> None:
     desk.type(desk.tag, "kitchen")
     desk.type(desk.name, "Aloe")
     desk.enter()
-    desk.sees("Added")
+    desk.expect_message("Added")
     assert desk.tag.text() == "kitchen"
 
 
@@ -251,11 +251,11 @@ def test_a_plant_submitted_before_the_store_is_there_is_added_then(
     desk.type(desk.id, "5")
     desk.type(desk.name, "Early bird")
     desk.enter()
-    desk.adds("Second bird")
-    desk.sees("Opening your plants…")
+    desk.enter_plant("Second bird")
+    desk.expect_message("Opening your plants…")
     desk.qtbot.keyClicks(desk.name, "half a na")
     entry.set_store(store, queries)
-    desk.sees("Added “Second bird”.")
+    desk.expect_message("Added “Second bird”.")
     assert desk.rows() == [(5, "Early bird", None), (6, "Second bird", None)]
     assert (desk.name.text(), desk.unsaved()) == ("half a na", {})
 
@@ -283,7 +283,7 @@ def test_a_plant_submitted_before_the_next_id_is_known_gets_it(
     desk.type(desk.name, "Early bird")
     desk.enter()
     assert desk.next_id == ""
-    desk.sees("Added “Early bird”.")
+    desk.expect_message("Added “Early bird”.")
     assert desk.rows() == [(1, "Early bird", None)]
 
 
@@ -292,7 +292,7 @@ def test_without_an_id_a_plant_never_conflicts_with_one_of_a_script(desk: FormDr
     desk.store.add(new_plant({"id": 1, "name": "by a script"}), COMMAND).result(SECONDS)
     assert desk.next_id == "1"  # the window does not know of the other yet
     desk.enter()
-    desk.sees("Added")
+    desk.expect_message("Added")
     assert desk.rows() == [(1, "by a script", None), (2, "Aloe vera", None)]
 
 
@@ -300,7 +300,7 @@ def test_escape_closes_the_message_and_then_empties_the_form(desk: FormDriver) -
     desk.type(desk.id, "five")
     desk.type(desk.name, "Aloe vera")
     desk.enter()
-    desk.sees("must be a whole number")
+    desk.expect_message("must be a whole number")
     desk.actions["Use the next free ID"].setFocus()
     desk.qtbot.keyClick(desk.actions["Use the next free ID"], Qt.Key.Key_Escape)
     assert (desk.message.tone, desk.id.property("invalid")) == (Tone.HINT, "false")
@@ -313,16 +313,16 @@ def test_without_a_store_the_form_stays_usable_and_the_plant_is_added_later(
     qtbot: QtBot, entry: AddPlantController, store: SqliteStore, queries: StoreQueries
 ) -> None:
     desk = FormDriver(qtbot, entry.parent(), store)  # type: ignore[arg-type]
-    desk.adds("Early bird")
+    desk.enter_plant("Early bird")
     entry.show_no_store()
     assert desk.message.text == "Typed plants wait until the store can be opened."
-    desk.lists(**{"Early bird": "until the store can be opened"})
-    desk.adds("Late bird")
-    desk.lists(**{"Early bird": "until", "Late bird": "until"})
+    desk.expect_unsaved(**{"Early bird": "until the store can be opened"})
+    desk.enter_plant("Late bird")
+    desk.expect_unsaved(**{"Early bird": "until", "Late bird": "until"})
     desk.select_in_box(1)
     desk.press_in_box("Discard")
     entry.set_store(store, queries)
-    desk.sees("Added “Early bird”.")
+    desk.expect_message("Added “Early bird”.")
     assert (desk.rows(), desk.unsaved()) == ([(1, "Early bird", None)], {})
 
 
@@ -340,26 +340,26 @@ def locked(desk: FormDriver, bridge: Bridge, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_they_are_added_by_themselves_once_the_store_is_healthy(desk: FormDriver, locked: sqlite3.Connection) -> None:
-    desk.adds("Patience")
-    desk.adds("Fern", "70")
-    desk.lists(Patience="Another program", Fern="Another program")
+    desk.enter_plant("Patience")
+    desk.enter_plant("Fern", "70")
+    desk.expect_unsaved(Patience="Another program", Fern="Another program")
     locked.execute("ROLLBACK")
-    desk.has(["Patience", "Fern"])
-    desk.lists()
+    desk.expect_added(["Patience", "Fern"])
+    desk.expect_unsaved()
     assert desk.rows()[1:] == [(2, "Patience", None), (70, "Fern", None)]
 
 
 def test_plants_get_their_ids_in_the_order_in_which_they_were_typed(
     desk: FormDriver, entry: AddPlantController, locked: sqlite3.Connection
 ) -> None:
-    desk.adds("Patience")
-    desk.lists(Patience="Another program")
+    desk.enter_plant("Patience")
+    desk.expect_unsaved(Patience="Another program")
     write_connection(desk.store).execute("PRAGMA busy_timeout = 5000")  # it waits
-    desk.adds("Fern")
+    desk.enter_plant("Fern")
     entry.add_copies([EnteredPlant(name, None) for name in ("Salvia", "Thyme")])
-    desk.adds("Basil")
+    desk.enter_plant("Basil")
     locked.execute("ROLLBACK")
-    desk.has(["Patience", "Fern", "Salvia", "Thyme", "Basil"])
+    desk.expect_added(["Patience", "Fern", "Salvia", "Thyme", "Basil"])
     assert [plant_id for plant_id, _, _ in desk.rows()] == [1, 2, 3, 4, 5, 6]
 
 
@@ -369,11 +369,11 @@ def test_what_cannot_be_saved_is_tried_again_at_once(
     reasons = [{"texts": ["", name, ""], "plants": [[name, None, None, None]], "reason": "Closed."} for name in "abc"]
     reasons[2]["reason"] = ""  # it was being saved
     restored(entry, unsaved=reasons)
-    desk.lists(a="Closed", b="Closed", c="was closed before")
+    desk.expect_unsaved(a="Closed", b="Closed", c="was closed before")
     locked.execute("ROLLBACK")
     desk.press_in_box("Try 3 plants again")
-    desk.has(["a", "b", "c"])
-    desk.lists()
+    desk.expect_added(["a", "b", "c"])
+    desk.expect_unsaved()
 
 
 @pytest.mark.parametrize(
@@ -383,11 +383,11 @@ def test_several_plants_with_used_ids_are_handled_at_once_by_keys(
     desk: FormDriver, label: str, added: list[int]
 ) -> None:
     desk.store.add(new_plant({"id": 41, "name": "Aloe vera"}), COMMAND).result(SECONDS)
-    desk.adds("Aster", "41")
-    desk.lists(Aster="already belongs")
+    desk.enter_plant("Aster", "41")
+    desk.expect_unsaved(Aster="already belongs")
     desk.qtbot.waitUntil(lambda: [*desk.box.buttons()] == ["Use the next free ID", "Edit", "Discard"])
-    desk.adds("Basil", "41")
-    desk.lists(Aster="already belongs", Basil="already belongs")
+    desk.enter_plant("Basil", "41")
+    desk.expect_unsaved(Aster="already belongs", Basil="already belongs")
     assert [*desk.box.buttons()] == ["Use free IDs for 2 plants", "Discard 2 plants"]
     desk.form.findChildren(UnsavedPlants)[0].focus_first()
     assert [*desk.box.buttons()] == ["Use the next free ID", "Edit", "Discard"]
@@ -395,10 +395,10 @@ def test_several_plants_with_used_ids_are_handled_at_once_by_keys(
         desk.press(Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
     QTest.keyClick(desk.box.buttons()[label], Qt.Key.Key_Space)
     if label == "Discard":
-        desk.lists(Basil="already belongs")
+        desk.expect_unsaved(Basil="already belongs")
         desk.press_in_box("Use the next free ID")
-    desk.lists()
-    desk.has(["Aster", "Basil"][-len(added) :] if added else [])
+    desk.expect_unsaved()
+    desk.expect_added(["Aster", "Basil"][-len(added) :] if added else [])
     assert [plant_id for plant_id, _, _ in desk.rows()[1:]] == added
 
 
@@ -407,49 +407,49 @@ def test_several_plants_with_used_ids_are_handled_at_once_by_keys(
 
 def test_what_is_typed_while_a_plant_is_saved_stays(desk: FormDriver, locked: sqlite3.Connection) -> None:
     write_connection(desk.store).execute("PRAGMA busy_timeout = 5000")  # it waits
-    desk.adds("Fern")
+    desk.enter_plant("Fern")
     desk.qtbot.keyClicks(desk.name, "Basil")
     desk.qtbot.waitUntil(lambda: desk.next_id == "3")  # the one that is being saved gets the ID before
     desk.enter()
     desk.qtbot.keyClicks(desk.name, "Mint")
     desk.qtbot.waitUntil(lambda: desk.next_id == "4")
     locked.execute("ROLLBACK")
-    desk.sees("Added “Basil”.")
+    desk.expect_message("Added “Basil”.")
     assert desk.rows()[1:] == [(2, "Fern", None), (3, "Basil", None)]
     assert desk.name.text() == "Mint"
 
 
 def test_a_refused_plant_is_listed_and_leaves_the_form_alone(desk: FormDriver) -> None:
     desk.store.add(new_plant({"id": 41, "name": "Aloe vera"}), COMMAND).result(SECONDS)
-    desk.adds("Ficus lyrata", "41")
+    desk.enter_plant("Ficus lyrata", "41")
     desk.qtbot.keyClicks(desk.name, "Basi")
-    desk.lists(**{"Ficus lyrata": "ID 41 already belongs to “Aloe vera”"})
+    desk.expect_unsaved(**{"Ficus lyrata": "ID 41 already belongs to “Aloe vera”"})
     desk.qtbot.keyClicks(desk.form.focusWidget(), "l")
     assert (desk.id.text(), desk.name.text()) == ("", "Basil")
     desk.qtbot.waitUntil(lambda: desk.next_id == "42")
     desk.press_in_box("Use the next free ID")
-    desk.sees("Added “Ficus lyrata”.")
+    desk.expect_message("Added “Ficus lyrata”.")
     assert (desk.unsaved(), desk.name.text()) == ({}, "Basil")
     assert desk.rows() == [(41, "Aloe vera", None), (42, "Ficus lyrata", None)]
 
 
 def test_a_refused_plant_is_edited_and_what_was_typed_is_put_aside(desk: FormDriver) -> None:
     desk.store.add(new_plant({"id": 41, "name": "Aloe vera"}), COMMAND).result(SECONDS)
-    desk.adds("Ficus", "41")
-    desk.lists(Ficus="already belongs")
+    desk.enter_plant("Ficus", "41")
+    desk.expect_unsaved(Ficus="already belongs")
     desk.qtbot.keyClicks(desk.name, "Basi")
     desk.press_in_box("Edit")
     assert (desk.id.text(), desk.name.text(), desk.id.property("invalid")) == ("41", "Ficus", "true")
-    desk.lists(Basi="put aside")
+    desk.expect_unsaved(Basi="put aside")
     desk.qtbot.keyClick(desk.id, Qt.Key.Key_Escape)
     desk.qtbot.keyClick(desk.id, Qt.Key.Key_Escape)
     assert (desk.id.text(), desk.name.text()) == ("", "Basi")
-    desk.lists(Ficus="already belongs")
+    desk.expect_unsaved(Ficus="already belongs")
     desk.press_in_box("Edit")
     desk.type(desk.id, "43")
     desk.enter(desk.id)
-    desk.sees("Added “Ficus”.")
-    desk.lists(Basi="put aside")
+    desk.expect_message("Added “Ficus”.")
+    desk.expect_unsaved(Basi="put aside")
     desk.press_in_box("Edit")
     assert (desk.name.text(), desk.unsaved()) == ("Basi", {})
 
@@ -457,11 +457,11 @@ def test_a_refused_plant_is_edited_and_what_was_typed_is_put_aside(desk: FormDri
 def test_the_list_is_used_by_keys(desk: FormDriver) -> None:
     desk.store.add(new_plant({"id": 41, "name": "Aloe vera"}), COMMAND).result(SECONDS)
     for name in ("a", "b", "c", "d", "e"):
-        desk.adds(name, "41")
-    desk.lists(a="already", b="already", c="already", d="already", e="already")
+        desk.enter_plant(name, "41")
+    desk.expect_unsaved(a="already", b="already", c="already", d="already", e="already")
     desk.form.findChildren(UnsavedPlants)[0].focus_first()
     desk.hit(Qt.Key.Key_Down, Qt.Key.Key_Delete)
-    desk.lists(a="already", c="already", d="already", e="already")
+    desk.expect_unsaved(a="already", c="already", d="already", e="already")
     for left in (3, 2, 1, 0):
         desk.press(Qt.Key.Key_Delete)
         assert len(desk.unsaved()) == left
@@ -484,13 +484,13 @@ def test_the_list_survives_a_restart_and_hostile_settings(desk: FormDriver, entr
     hostile += [{"texts": [], "plants": [["x"]], "reason": ""}, {"texts": ["a", "b", 3], "plants": [], "reason": ""}]
     restored(entry, unsaved="nonsense", draft="7")
     now = restored(entry, unsaved=[*hostile, *kept], draft=["", 7, ""])
-    desk.lists(**{"Ficus": "already", "2 plants": "already", "half": "put aside", "Aloe vera": "already"})
+    desk.expect_unsaved(**{"Ficus": "already", "2 plants": "already", "half": "put aside", "Aloe vera": "already"})
     assert now() == {"unsaved": kept, "draft": []}
     desk.press_in_box("Try 3 plants again")
     desk.qtbot.waitUntil(lambda: "Use free IDs for 3 plants" in desk.box.buttons())
     desk.press_in_box("Use free IDs for 3 plants")
-    desk.lists(half="put aside")
-    desk.has(["Ficus", "Salvia", "Thyme", "Aloe vera"])
+    desk.expect_unsaved(half="put aside")
+    desk.expect_added(["Ficus", "Salvia", "Thyme", "Aloe vera"])
     assert [row[:2] for row in desk.rows()[1:]] == [(42, "Ficus"), (43, "Salvia"), (44, "Thyme"), (45, "Aloe vera")]
 
 
@@ -505,10 +505,10 @@ def test_a_half_typed_plant_of_another_store_replaces_a_pinned_tag(entry: AddPla
 def test_what_was_sent_before_a_kill_is_listed_only_where_the_store_lacks_it(
     desk: FormDriver, entry: AddPlantController, store: SqliteStore, queries: StoreQueries, kills: int
 ) -> None:
-    desk.adds("Fern")
-    desk.adds("Fern")
-    desk.adds("2 x Salvia")
-    desk.has(["Fern", "Salvia", "Salvia"])
+    desk.enter_plant("Fern")
+    desk.enter_plant("Fern")
+    desk.enter_plant("2 x Salvia")
+    desk.expect_added(["Fern", "Salvia", "Salvia"])
     entry.queue.release_store()
     fern, salvia = ["", "Fern", ""], ["", "Salvia", ""]
     sent = {"waits": False, "reason": "?", "sent_at": 1}
@@ -521,12 +521,12 @@ def test_what_was_sent_before_a_kill_is_listed_only_where_the_store_lacks_it(
         kept = restored(entry, **kept)()
     entry.set_store(store, queries)
     desk.qtbot.waitUntil(lambda: len(outbox.unsaved) == 2)
-    desk.lists(Fern="?", Salvia="?")
+    desk.expect_unsaved(Fern="?", Salvia="?")
     entry.queue.release_store()
     desk.store.add(new_plant({"id": 41, "name": "Fern"}), FORM).result(SECONDS)  # another one
     entry.set_store(store, queries)
-    desk.answers()
-    desk.lists(Fern="?", Salvia="?")
+    desk.wait_for_answers()
+    desk.expect_unsaved(Fern="?", Salvia="?")
 
 
 def test_one_enter_adds_once_however_long_it_is_held(desk: FormDriver) -> None:
@@ -535,5 +535,5 @@ def test_one_enter_adds_once_however_long_it_is_held(desk: FormDriver) -> None:
         event = QKeyEvent(QEvent.Type.KeyPress, Qt.Key.Key_Return, Qt.KeyboardModifier.NoModifier, "", repeated)
         QApplication.sendEvent(desk.name, event)
     assert desk.message.tone is not Tone.ERROR
-    desk.sees("Added “Fern”.")
+    desk.expect_message("Added “Fern”.")
     assert len(desk.rows()) == 1

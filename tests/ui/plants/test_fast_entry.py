@@ -55,8 +55,8 @@ class EntryDriver(WindowDriver):
         assert isinstance(completer, TagCompleter)
         return completer
 
-    def types(self, text: str) -> None:
-        """Type into Name, and wait until the offers for it are there."""
+    def type_name(self, text: str) -> None:
+        """Put the cursor into Name, and type there."""
         self.window.activateWindow()
         self.name.setFocus()
         self.qtbot.waitUntil(self.name.hasFocus)
@@ -65,33 +65,33 @@ class EntryDriver(WindowDriver):
     def enter(self, text: str, plant_id: str = "") -> None:
         """Type into Name, and perhaps ID, and press Enter."""
         self.id.setText(plant_id)
-        self.types(text)
+        self.type_name(text)
         self.press(Qt.Key.Key_Return)
 
-    def adds(self, name: str) -> None:
+    def add_and_wait(self, name: str) -> None:
         self.enter(name)
         self.qtbot.waitUntil(lambda: self.message.text == f"Added “{name}”.")
 
-    def knows_tags(self) -> None:
+    def wait_for_tags(self) -> None:
         self.qtbot.waitUntil(lambda: self.completer.tags.rowCount() > 1)
 
-    def offers_tags(self, *tags: str) -> None:
+    def expect_offered_tags(self, *tags: str) -> None:
         """Wait until just these tags are offered."""
         model = self.completer.completionModel()
         self.qtbot.waitUntil(lambda: [model.index(row, 0).data() for row in range(model.rowCount())] == list(tags))
 
-    def offers_are_shown(self) -> None:
+    def wait_for_offers(self) -> None:
         self.qtbot.waitUntil(self.offers.isVisible)
 
-    def shows(self, name: str, tag: str) -> None:
+    def expect_fields(self, name: str, tag: str) -> None:
         self.qtbot.waitUntil(lambda: (self.name.text(), self.tag.text()) == (name, tag))
 
-    def sees(self, name: str, tag: str) -> None:
+    def expect_seen_fields(self, name: str, tag: str) -> None:
         """Wait until the user has seen what is filled in: Enter takes it."""
-        self.shows(name, tag)
+        self.expect_fields(name, tag)
         self.qtbot.waitUntil(lambda: self.the(NameField).is_fill_seen)
 
-    def has(self, *plants: tuple[str, str | None]) -> None:
+    def expect_newest(self, *plants: tuple[str, str | None]) -> None:
         """Wait until these are the plants that were added last, the newest first."""
         self.qtbot.waitUntil(lambda: self.newest(len(plants)) == list(plants), timeout=MILLISECONDS)
 
@@ -119,19 +119,19 @@ def desk(qtbot: QtBot, bare: Workspace, store: SqliteStore) -> EntryDriver:
 
 
 def test_three_letters_and_enter_add_a_plant_with_its_usual_tag(desk: EntryDriver) -> None:
-    desk.types("Mon")
-    desk.sees("Monstera deliciosa", "living room")
+    desk.type_name("Mon")
+    desk.expect_seen_fields("Monstera deliciosa", "living room")
     assert desk.name.selectedText() == "stera deliciosa"
     desk.press(Qt.Key.Key_Return)
-    desk.has(("Monstera deliciosa", "living room"), ("Monstera deliciosa", "living room"))
-    desk.shows("", "")
+    desk.expect_newest(("Monstera deliciosa", "living room"), ("Monstera deliciosa", "living room"))
+    desk.expect_fields("", "")
     assert not desk.offers.isVisible()
 
 
 def test_what_is_filled_in_is_no_part_of_the_draft(desk: EntryDriver) -> None:
     form = desk.the(PlantForm)
-    desk.types("Mon")
-    desk.shows("Monstera deliciosa", "living room")
+    desk.type_name("Mon")
+    desk.expect_fields("Monstera deliciosa", "living room")
     assert form.draft() == ["", "Mon", ""]
     desk.press(Qt.Key.Key_Down)
     desk.press(Qt.Key.Key_Tab)
@@ -143,95 +143,95 @@ def test_who_types_on_without_looking_adds_what_was_typed(
     desk: EntryDriver, monkeypatch: pytest.MonkeyPatch, key: Qt.Key
 ) -> None:
     monkeypatch.setattr("plantdesk.ui.plants.form_fields._SEEN_AFTER", 3600)  # on a machine of any speed
-    desk.types("Mon")
-    desk.shows("Monstera deliciosa", "living room")
+    desk.type_name("Mon")
+    desk.expect_fields("Monstera deliciosa", "living room")
     desk.press(key)
     if key is Qt.Key.Key_Tab:
         assert (desk.name.text(), desk.tag.text()) == ("Mon", "")
         desk.press(Qt.Key.Key_Return)
-    desk.has(("Mon", None), ("Monstera deliciosa", "living room"))
+    desk.expect_newest(("Mon", None), ("Monstera deliciosa", "living room"))
 
 
 @pytest.mark.parametrize("typed", ["mon", "MONSTERA", "monstera", "mentha x p"])
 def test_what_was_typed_is_never_changed(desk: EntryDriver, typed: str) -> None:
-    desk.types(typed)
-    desk.offers_are_shown()
+    desk.type_name(typed)
+    desk.wait_for_offers()
     assert (desk.name.text(), desk.tag.text()) == (typed, "")
     desk.press(Qt.Key.Key_Return)
-    desk.has((typed, None), ("Monstera deliciosa", "living room"))
+    desk.expect_newest((typed, None), ("Monstera deliciosa", "living room"))
 
 
 @pytest.mark.parametrize("key", ["Esc", "Ctrl+Z"])
 def test_escape_and_undo_keep_what_was_typed_alone(desk: EntryDriver, key: str) -> None:
-    desk.types("Mon")
-    desk.sees("Monstera deliciosa", "living room")
+    desk.type_name("Mon")
+    desk.expect_seen_fields("Monstera deliciosa", "living room")
     QTest.keySequence(desk.name, QKeySequence(key))
-    desk.shows("Mon", "")
+    desk.expect_fields("Mon", "")
     desk.press(Qt.Key.Key_Return)
-    desk.has(("Mon", None), ("Monstera deliciosa", "living room"))
+    desk.expect_newest(("Mon", None), ("Monstera deliciosa", "living room"))
     assert not desk.offers.isVisible()
 
 
 def test_the_arrows_choose_another_offer(desk: EntryDriver) -> None:
-    desk.types("mon")
-    desk.offers_are_shown()
+    desk.type_name("mon")
+    desk.wait_for_offers()
     desk.press(Qt.Key.Key_Down)
-    desk.shows("Monstera deliciosa", "living room")
+    desk.expect_fields("Monstera deliciosa", "living room")
     desk.press(Qt.Key.Key_Down)
-    desk.shows("Monarda", "")
+    desk.expect_fields("Monarda", "")
     desk.press(Qt.Key.Key_Up)
-    desk.shows("Monstera deliciosa", "living room")
+    desk.expect_fields("Monstera deliciosa", "living room")
     desk.press(Qt.Key.Key_Escape)
-    desk.shows("mon", "")
-    desk.types("a")
-    desk.offers_are_shown()
+    desk.expect_fields("mon", "")
+    desk.type_name("a")
+    desk.wait_for_offers()
     desk.press(Qt.Key.Key_Down)
     desk.press(Qt.Key.Key_Return)
-    desk.has(("Monarda", None))
+    desk.expect_newest(("Monarda", None))
 
 
 def test_an_offer_is_clicked(desk: EntryDriver) -> None:
-    desk.types("mon")
-    desk.offers_are_shown()
+    desk.type_name("mon")
+    desk.wait_for_offers()
     view = desk.offers
     second = view.visualRect(view.model().index(1, 0)).center()
     QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=second)
-    desk.shows("Monarda", "")
+    desk.expect_fields("Monarda", "")
     assert desk.name.hasFocus()
 
 
 def test_nothing_is_filled_in_after_backspace_a_whole_word_or_a_space(desk: EntryDriver) -> None:
-    desk.types("Mon")
-    desk.shows("Monstera deliciosa", "living room")
+    desk.type_name("Mon")
+    desk.expect_fields("Monstera deliciosa", "living room")
     desk.press(Qt.Key.Key_Backspace)
-    desk.shows("Mon", "")
-    desk.offers_are_shown()
+    desk.expect_fields("Mon", "")
+    desk.wait_for_offers()
     desk.press(Qt.Key.Key_S)
-    desk.shows("Monstera deliciosa", "living room")
+    desk.expect_fields("Monstera deliciosa", "living room")
     desk.name.clear()
-    desk.types("Monstera")
+    desk.type_name("Monstera")
     delegate = desk.offers.itemDelegate()
     assert isinstance(delegate, NameDelegate)
     desk.qtbot.waitUntil(lambda: delegate.typed == "Monstera")  # the answer to the last key
     assert desk.name.text() == "Monstera"
-    desk.types(" ")
-    desk.offers_are_shown()
+    desk.type_name(" ")
+    desk.wait_for_offers()
     assert desk.name.text() == "Monstera "
 
 
 def test_a_known_name_is_offered_as_well_and_not_refused(desk: EntryDriver) -> None:
-    desk.types("Monarda")
+    desk.type_name("Monarda")
     desk.qtbot.waitUntil(lambda: desk.offers.isVisible() and desk.offers.model().index(0, 0).data() == "Monarda")
     assert desk.name.text() == "Monarda"
     desk.press(Qt.Key.Key_Return)
-    desk.has(("Monarda", None))
+    desk.expect_newest(("Monarda", None))
 
 
 def test_a_name_that_plants_have_is_not_filled_up_however_many_others_begin_so(desk: EntryDriver) -> None:
     names = ["Rosa", *(f"Rosa {kind}" for kind in "abcdefg" for _ in range(2))]
     for plant_id, name in enumerate(names, 100):
         desk.store.add(new_plant({"id": plant_id, "name": name, "tag": "bed"}), FORM).result(SECONDS)
-    desk.types("Rosa")
+    desk.type_name("Rosa")
     desk.qtbot.waitUntil(lambda: desk.offers.isVisible() and desk.offers.model().rowCount() == MAX_OFFERS - 1)
     assert (desk.name.text(), desk.tag.text()) == ("Rosa", "")
 
@@ -239,48 +239,48 @@ def test_a_name_that_plants_have_is_not_filled_up_however_many_others_begin_so(d
 def test_a_typed_or_pinned_tag_stays(desk: EntryDriver) -> None:
     desk.tag.setFocus()
     QTest.keyClicks(desk.tag, "hall")
-    desk.types("Mon")
-    desk.shows("Monstera deliciosa", "hall")
+    desk.type_name("Mon")
+    desk.expect_fields("Monstera deliciosa", "hall")
     desk.press(Qt.Key.Key_Escape)
-    desk.shows("Mon", "hall")
+    desk.expect_fields("Mon", "hall")
 
 
 def test_up_recalls_the_last_plants(desk: EntryDriver) -> None:
-    desk.types("Fern")
+    desk.type_name("Fern")
     desk.tag.setFocus()
     QTest.keyClicks(desk.tag, " hall/ ")  # a slash at the end leads nowhere
     desk.press(Qt.Key.Key_Return)
-    desk.has(("Fern", "hall"))
-    desk.shows("", "")
+    desk.expect_newest(("Fern", "hall"))
+    desk.expect_fields("", "")
     desk.enter("Ivy")
     desk.press(Qt.Key.Key_Up)
-    desk.shows("Ivy", "")
+    desk.expect_fields("Ivy", "")
     desk.press(Qt.Key.Key_Up)
-    desk.shows("Fern", "hall")
+    desk.expect_fields("Fern", "hall")
     desk.press(Qt.Key.Key_Up)
-    desk.shows("Fern", "hall")
+    desk.expect_fields("Fern", "hall")
     desk.press(Qt.Key.Key_Down)
-    desk.shows("Ivy", "")
+    desk.expect_fields("Ivy", "")
     desk.press(Qt.Key.Key_Return)
-    desk.has(("Ivy", None), ("Ivy", None), ("Fern", "hall"))
+    desk.expect_newest(("Ivy", None), ("Ivy", None), ("Fern", "hall"))
 
 
 def test_an_added_plant_is_taken_back_and_added_again(desk: EntryDriver) -> None:
-    desk.adds("Fern")
+    desk.add_and_wait("Fern")
     desk.press(Qt.Key.Key_Z, CONTROL)
-    desk.has(("Monstera deliciosa", "living room"))
+    desk.expect_newest(("Monstera deliciosa", "living room"))
     desk.qtbot.waitUntil(lambda: desk.toast.text == "Took back “Fern”.")
     assert key_text(Key.Redo) in WindowDriver(desk.qtbot, desk.toast).texts()
     assert "Undo" not in WindowDriver(desk.qtbot, desk.message).buttons(), "it would do nothing"
     desk.press(Qt.Key.Key_Z, CONTROL | Qt.KeyboardModifier.ShiftModifier)
-    desk.has(("Fern", None))
+    desk.expect_newest(("Fern", None))
     desk.qtbot.waitUntil(lambda: desk.toast.text == "Added “Fern” again.")
     assert key_text(Key.Undo) in WindowDriver(desk.qtbot, desk.toast).texts()
     assert "Undo Add “Fern”" in desk.enabled("Edit")
-    desk.adds("Ivy")
+    desk.add_and_wait("Ivy")
     assert desk.toast.isHidden(), "its key and its button take back something else now"
     QTest.mouseClick(WindowDriver(desk.qtbot, desk.message).button("Undo"), Qt.MouseButton.LeftButton)
-    desk.has(("Fern", None))
+    desk.expect_newest(("Fern", None))
     assert desk.name.hasFocus()
 
 
@@ -289,7 +289,7 @@ def test_the_page_of_an_empty_store_offers_undo_while_there_is_something_to_undo
 ) -> None:
     other_program.execute("DELETE FROM plant")
     other_program.commit()
-    desk.adds("Fern")
+    desk.add_and_wait("Fern")
     page, table = WindowDriver(desk.qtbot, desk.the(WelcomePage)), desk.the(PlantTableView)
     desk.qtbot.waitUntil(lambda: table.model().rowCount() == 1)
     table.selectAll()
@@ -308,52 +308,52 @@ def test_undo_right_after_enter_takes_back_what_was_entered(
     desk: EntryDriver, other_program: sqlite3.Connection
 ) -> None:
     """And not the plant before, while the store has not answered yet."""
-    desk.adds("Ivy")
+    desk.add_and_wait("Ivy")
     other_program.execute("BEGIN IMMEDIATE")
     desk.enter("Fern")
     desk.press(Qt.Key.Key_Z, CONTROL)
     other_program.rollback()
     desk.qtbot.waitUntil(lambda: desk.toast.text == "Took back “Fern”.")
-    desk.has(("Ivy", None), ("Monstera deliciosa", "living room"))
+    desk.expect_newest(("Ivy", None), ("Monstera deliciosa", "living room"))
     desk.press(Qt.Key.Key_Z, CONTROL)
     desk.qtbot.waitUntil(lambda: desk.toast.text == "Took back “Ivy”.")
 
 
 def test_what_escape_empties_comes_back_by_undo(desk: EntryDriver) -> None:
     desk.enter("Ivy")
-    desk.has(("Ivy", None))
-    desk.types("Helleborus niger")
+    desk.expect_newest(("Ivy", None))
+    desk.type_name("Helleborus niger")
     while desk.name.text():
         desk.press(Qt.Key.Key_Escape)
     desk.press(Qt.Key.Key_Z, CONTROL)
     assert desk.name.text() == "Helleborus niger"
     desk.press(Qt.Key.Key_Return)
-    desk.has(("Helleborus niger", None), ("Ivy", None))
+    desk.expect_newest(("Helleborus niger", None), ("Ivy", None))
     desk.qtbot.waitUntil(lambda: desk.message.text == "Added “Helleborus niger”.")
     desk.press(Qt.Key.Key_Z, CONTROL)
-    desk.has(("Ivy", None), ("Monstera deliciosa", "living room"))
+    desk.expect_newest(("Ivy", None), ("Monstera deliciosa", "living room"))
 
 
 def test_a_refusal_names_what_was_requested(desk: EntryDriver) -> None:
     """The store knows a plant that was added as a deletion, which is undone where the user redoes."""
-    desk.adds("Fern")
+    desk.add_and_wait("Fern")
     desk.press(Qt.Key.Key_Z, CONTROL)
     desk.qtbot.waitUntil(lambda: desk.toast.text == "Took back “Fern”.")
     desk.store.add(new_plant({"id": 5, "name": "Fern"}), FORM).result(SECONDS)
     desk.press(Qt.Key.Key_Z, CONTROL | Qt.KeyboardModifier.ShiftModifier)
     because = "as the plant has been changed or deleted since, or is there again"
     desk.qtbot.waitUntil(lambda: desk.toast.text == f"Not redone, {because}: Add “Fern”.")
-    desk.adds("Ivy")
+    desk.add_and_wait("Ivy")
     desk.store.apply([SetTag(Selection(ids=[6]), "hall")], FORM).result(SECONDS)
     desk.press(Qt.Key.Key_Z, CONTROL)
     desk.qtbot.waitUntil(lambda: desk.toast.text == f"Not undone, {because}: Add “Ivy”.")
 
 
 def test_offered_tags_are_spoken_once(desk: EntryDriver, spoken: list[str]) -> None:
-    desk.knows_tags()
+    desk.wait_for_tags()
     desk.tag.setFocus()
     QTest.keyClicks(desk.tag, "i")
-    desk.offers_tags("living room", "office")
+    desk.expect_offered_tags("living room", "office")
     assert spoken[-1] == "2 tags offered: living room, office"
     QTest.keyClicks(desk.tag, "v")
     assert spoken[-1] == "1 tag offered: living room"
@@ -384,7 +384,7 @@ def test_discarded_plants_are_brought_back_and_added_as_one_change(desk: EntryDr
         WindowDriver(desk.qtbot, desk.message).button("Undo").click()
     desk.qtbot.waitUntil(lambda: not desk.message.text.startswith("Discarded"))
     desk.buttons()["Use free IDs for 2 plants"].click()
-    desk.has(("Ivy", None), ("Fern", None))
+    desk.expect_newest(("Ivy", None), ("Fern", None))
     desk.qtbot.waitUntil(lambda: desk.message.text == "Added 2 plants.")
     desk.press(Qt.Key.Key_Z, CONTROL)
     desk.qtbot.waitUntil(lambda: desk.newest(9) == before)
@@ -408,7 +408,7 @@ def test_keys_in_the_list_of_unsaved_plants_leave_those_of_the_table(desk: Entry
 def test_a_key_after_the_search_had_the_focus_deletes_nothing_that_was_typed(
     desk: EntryDriver, key: Qt.Key, modifier: Qt.KeyboardModifier
 ) -> None:
-    desk.types("Ros")
+    desk.type_name("Ros")
     desk.tag.setFocus()
     desk.press(Qt.Key.Key_F, CONTROL)
     assert not desk.name.hasFocus()
@@ -420,29 +420,29 @@ def test_a_key_after_the_search_had_the_focus_deletes_nothing_that_was_typed(
 
 @pytest.mark.parametrize("taken", [False, True])
 def test_a_kept_name_takes_its_usual_tag_along_when_it_is_replaced(desk: EntryDriver, *, taken: bool) -> None:
-    desk.types("Mon")
-    desk.sees("Monstera deliciosa", "living room")
+    desk.type_name("Mon")
+    desk.expect_seen_fields("Monstera deliciosa", "living room")
     if taken:
         desk.press(Qt.Key.Key_Tab)
         assert (desk.tag.hasFocus(), desk.offers.isVisible()) == (True, False)
         desk.press(Qt.Key.Key_Backtab, Qt.KeyboardModifier.ShiftModifier)
     desk.press(Qt.Key.Key_Return, CONTROL)
     usual = ("Monstera deliciosa", "living room")
-    desk.has(usual, usual)
-    desk.shows(*usual)
+    desk.expect_newest(usual, usual)
+    desk.expect_fields(*usual)
     desk.press(Qt.Key.Key_Return, CONTROL)
-    desk.has(usual, usual, usual)
+    desk.expect_newest(usual, usual, usual)
     desk.name.selectAll()
-    desk.types("Fern")
-    desk.shows("Fern", "")
+    desk.type_name("Fern")
+    desk.expect_fields("Fern", "")
     desk.press(Qt.Key.Key_Return)
-    desk.has(("Fern", None), usual)
+    desk.expect_newest(("Fern", None), usual)
 
 
 @pytest.mark.parametrize("pinned", [False, True])
 def test_a_typed_or_pinned_tag_is_kept_with_the_name(desk: EntryDriver, *, pinned: bool) -> None:
-    desk.types("Mon")
-    desk.sees("Monstera deliciosa", "living room")
+    desk.type_name("Mon")
+    desk.expect_seen_fields("Monstera deliciosa", "living room")
     if pinned:
         QTest.mouseClick(desk.button("Pin"), Qt.MouseButton.LeftButton)
     else:
@@ -450,35 +450,35 @@ def test_a_typed_or_pinned_tag_is_kept_with_the_name(desk: EntryDriver, *, pinne
         QTest.keyClicks(desk.tag, "living room")
         desk.name.setFocus()
     desk.press(Qt.Key.Key_Return, CONTROL)
-    desk.has(("Monstera deliciosa", "living room"), ("Monstera deliciosa", "living room"))
+    desk.expect_newest(("Monstera deliciosa", "living room"), ("Monstera deliciosa", "living room"))
     desk.name.selectAll()
-    desk.types("Fern")
-    desk.shows("Fern", "living room")
+    desk.type_name("Fern")
+    desk.expect_fields("Fern", "living room")
 
 
 # --- several ----------------------------------------------------------------------------------------------------------
 
 
 def test_a_quantity_adds_so_many_as_one_change(desk: EntryDriver) -> None:
-    desk.types("20 x Salvia")
+    desk.type_name("20 x Salvia")
     assert "Add 20" in desk.buttons()
     desk.press(Qt.Key.Key_Return)
-    desk.has(*[("Salvia", None)] * 20, ("Monstera deliciosa", "living room"))
+    desk.expect_newest(*[("Salvia", None)] * 20, ("Monstera deliciosa", "living room"))
     desk.qtbot.waitUntil(lambda: desk.message.text == "Added 20 plants.")
     desk.press(Qt.Key.Key_Z, CONTROL)
-    desk.has(("Monstera deliciosa", "living room"))
+    desk.expect_newest(("Monstera deliciosa", "living room"))
 
 
 def test_a_quantity_completes_the_name_behind_it(desk: EntryDriver) -> None:
-    desk.types("3x Mon")
-    desk.sees("3x Monstera deliciosa", "living room")
+    desk.type_name("3x Mon")
+    desk.expect_seen_fields("3x Monstera deliciosa", "living room")
     desk.press(Qt.Key.Key_Return)
-    desk.has(*[("Monstera deliciosa", "living room")] * 4)
+    desk.expect_newest(*[("Monstera deliciosa", "living room")] * 4)
 
 
 def test_a_quantity_with_an_id_takes_the_next_ids_or_is_refused(desk: EntryDriver) -> None:
     desk.enter("3 x Salvia", "70")
-    desk.has(*[("Salvia", None)] * 3)
+    desk.expect_newest(*[("Salvia", None)] * 3)
     reader = desk.store.reader()
     assert sorted(reader.rows([70, 71, 72])) == [70, 71, 72]
     reader.close()
@@ -510,13 +510,13 @@ def test_pasted_lines_are_shown_and_imported_with_the_tag_as_one_change(desk: En
     desk.press(Qt.Key.Key_V, CONTROL)
     dialog = imported(desk)
     QTest.mouseClick(dialog.button("Import 2 plants"), Qt.MouseButton.LeftButton)
-    desk.has(("Ajuga", "bed 4"), ("Aster", "bed 4"), ("Monstera deliciosa", "living room"))
+    desk.expect_newest(("Ajuga", "bed 4"), ("Aster", "bed 4"), ("Monstera deliciosa", "living room"))
     desk.qtbot.waitUntil(lambda: any("2 plants from" in each for each in desk.texts()))  # what Ctrl+Z takes back
     desk.window.activateWindow()
     desk.name.setFocus()
     desk.qtbot.waitUntil(desk.name.hasFocus)
     desk.press(Qt.Key.Key_Z, CONTROL)
-    desk.has(("Monstera deliciosa", "living room"))
+    desk.expect_newest(("Monstera deliciosa", "living room"))
 
 
 @pytest.mark.parametrize("way", ["context menu", "drop"])
@@ -547,11 +547,11 @@ def test_one_pasted_line_is_a_name(desk: EntryDriver) -> None:
 
 
 def test_tags_are_completed_from_those_there_are_now(desk: EntryDriver) -> None:
-    desk.knows_tags()
+    desk.wait_for_tags()
     change = desk.store.apply([SetTag(Selection(), "winter garden")], FORM).result(SECONDS).change
     completer = desk.completer
     desk.qtbot.waitUntil(lambda: completer.tags.rowCount() == 1)
-    desk.types("Ficus")
+    desk.type_name("Ficus")
     desk.tag.setFocus()
     QTest.keyClicks(desk.tag, "GARD")
     popup = completer.popup()
@@ -569,7 +569,7 @@ def test_tags_are_completed_level_by_level(desk: EntryDriver) -> None:
     for plant_id, tag in enumerate(("garden/bed 1/left", "garden/bed 3", "kitchen garden"), 500):
         desk.store.add(new_plant({"id": plant_id, "name": "Aloe", "tag": tag}), FORM).result(SECONDS)
     desk.qtbot.waitUntil(lambda: "garden/bed 3" in desk.completer.tags.stringList())
-    desk.types("Fern")
+    desk.type_name("Fern")
     desk.tag.setFocus()
     for typed, offers in (
         ("gar", ["garden", "kitchen garden"]),
@@ -578,7 +578,7 @@ def test_tags_are_completed_level_by_level(desk: EntryDriver) -> None:
         ("/", ["garden/bed 1/left"]),
     ):
         QTest.keyClicks(desk.tag, typed)
-        desk.offers_tags(*offers)
+        desk.expect_offered_tags(*offers)
     popup = desk.completer.popup()
     assert popup is not None
     QTest.keyClick(popup, Qt.Key.Key_Down)

@@ -52,7 +52,7 @@ class QuickDriver(WindowDriver):
         QTest.keyClicks(field or self.name, text)
         QTest.keyClick(field or self.name, Qt.Key.Key_Return)
 
-    def has(self, *names: str) -> None:
+    def expect_first_names(self, *names: str) -> None:
         """Wait until the list of the main window begins with these."""
         table = self.main.the(PlantTableView)
         self.until(lambda: [row[1] for row in rows_of(table)][: len(names)] == list(names))
@@ -65,7 +65,7 @@ def desk(qtbot: QtBot, bare: Workspace, store: SqliteStore) -> QuickDriver:
     bare.set_up()
     bare.set_store(store)
     desk = QuickDriver(qtbot, bare)
-    desk.has("Aloe", "Monstera deliciosa")
+    desk.expect_first_names("Aloe", "Monstera deliciosa")
     return desk
 
 
@@ -73,7 +73,7 @@ def test_enter_adds_and_closes_and_the_main_window_can_undo_it(desk: QuickDriver
     desk.until(lambda: desk.id.placeholderText() == "3")
     desk.enter("Fern")
     desk.until_closed()
-    desk.has("Fern", "Aloe")
+    desk.expect_first_names("Fern", "Aloe")
     desk.open_again()
     assert (desk.name.text(), desk.id.text(), desk.tag.text()) == ("", "", "")
     QTest.keyClick(desk.name, Qt.Key.Key_Escape)
@@ -95,7 +95,7 @@ def test_ctrl_enter_adds_and_stays_for_plants_that_are_typed_without_a_pause(
         assert (desk.widget.isVisible(), desk.name.text(), desk.name.hasFocus()) == (True, "", True)
     desk.enter("20 x Salvia")
     desk.until_closed()
-    desk.has(*["Salvia"] * 20, *(f"Rosa {number}" for number in (4, 3, 2, 1, 0)), "Aloe")
+    desk.expect_first_names(*["Salvia"] * 20, *(f"Rosa {number}" for number in (4, 3, 2, 1, 0)), "Aloe")
 
 
 def test_names_are_offered_below_the_window_with_their_tag(desk: QuickDriver) -> None:
@@ -107,7 +107,7 @@ def test_names_are_offered_below_the_window_with_their_tag(desk: QuickDriver) ->
     assert offers.width() >= desk.name.width()
     desk.until(lambda: desk.the(NameField).is_fill_seen)
     QTest.keyClick(desk.name, Qt.Key.Key_Return)
-    desk.has("Monstera deliciosa", "Aloe")
+    desk.expect_first_names("Monstera deliciosa", "Aloe")
     assert not offers.isVisible()
 
 
@@ -136,7 +136,7 @@ def test_what_is_typed_is_remembered_until_it_is_sent_to_the_store(
     desk.until(lambda: remembered() == ["", "Fern", ""])
     unsubscribe = store.subscribe(lambda _changes: when_added.append(remembered()))
     QTest.keyClick(desk.name, Qt.Key.Key_Return, CONTROL)
-    desk.has("Fern", "Aloe")
+    desk.expect_first_names("Fern", "Aloe")
     desk.until(lambda: when_added == [None])  # the store tells the window before it tells this subscriber
     unsubscribe()
 
@@ -161,7 +161,7 @@ def test_an_id_that_is_taken_is_corrected_in_the_window(desk: QuickDriver) -> No
     assert desk.id.hasFocus()
     desk.enter("22", desk.id)
     desk.until_closed()
-    desk.has("Fern", "Aloe")
+    desk.expect_first_names("Fern", "Aloe")
     assert not desk.main.unsaved()
 
 

@@ -79,7 +79,7 @@ def desk(qtbot: QtBot, context: WindowContext, store: SqliteStore, add: Adder) -
     add("Basil", "Cactus", "Aloe")
     desk = LayoutDriver(qtbot, context)
     desk.open(store)
-    desk.sees("Aloe", "Cactus", "Basil")
+    desk.expect_names("Aloe", "Cactus", "Basil")
     yield desk
     desk.close()
 
@@ -104,7 +104,7 @@ def test_order_columns_and_density_are_those_of_the_store(
     desk.qtbot.waitUntil(lambda: not desk.table.isColumnHidden(Column.SOURCE))
     assert [desk.action(text).isChecked() for text in ("Newest first", "Compact rows", "From")] == [True, False, True]
     desk.open(store)
-    desk.sees("Aloe", "Basil", "Cactus")
+    desk.expect_names("Aloe", "Basil", "Cactus")
     assert (desk.table.rowHeight(0), desk.table.isColumnHidden(Column.SOURCE)) == (height, True)
     assert [desk.action(text).isChecked() for text in ("By name", "Compact rows", "From")] == [True, True, False]
 
@@ -116,7 +116,7 @@ def test_a_search_typed_before_the_store_is_open_stays(
     desk = LayoutDriver(qtbot, context)
     desk.type(desk.search, "aloe")
     desk.open(store)
-    desk.sees("Aloe")
+    desk.expect_names("Aloe")
     desk.open(other_store)
     assert desk.search.text() == ""
     desk.close()
@@ -133,7 +133,7 @@ def test_typing_replaces_the_last_search_that_find_selects_before_the_store_is_o
     desk.open(store)
     assert desk.search.selectedText() == "opuntia"
     desk.hit(*"aloe")
-    desk.sees("Aloe")
+    desk.expect_names("Aloe")
     desk.close()
 
 

@@ -28,12 +28,12 @@ class ReaderDriver(PlantsDriver):
         QTest.keyClicks(field, f"plantdesk:{plant_id}")
         QTest.keyClick(field, key)
 
-    def shows(self, plant_id: int) -> None:
+    def expect_shown(self, plant_id: int) -> None:
         """Wait until this plant alone is selected, and its card is there."""
         self.until(lambda: [*self.table.selected_ids()] == [plant_id])
         self.until(lambda: f"ID {plant_id}" in self.texts())
 
-    def says(self, text: str) -> None:
+    def expect_toast(self, text: str) -> None:
         self.until(lambda: self.toast.text == text)
 
 
@@ -57,7 +57,7 @@ def test_scans_into_a_field_show_one_plant_after_the_other_and_add_none(
     field = desk.name if label == "Name" else desk.the(PlantForm).tag_field
     for plant_id in (2, 3, 1):
         desk.scan(field, plant_id, key)
-        desk.shows(plant_id)
+        desk.expect_shown(plant_id)
         assert field.hasFocus()
         assert field.text() == ""
     assert desk.names() == ["Salvia", "Ficus", "Aloe"]
@@ -67,7 +67,7 @@ def test_scans_into_the_list_show_one_plant_after_the_other_and_edit_none(desk: 
     desk.table.selectRow(0)
     for plant_id in (1, 2):
         desk.scan(desk.table, plant_id)
-        desk.shows(plant_id)
+        desk.expect_shown(plant_id)
         assert not desk.table.editor.isVisible()
 
 
@@ -83,14 +83,14 @@ def test_keys_right_after_a_scan_are_for_its_plant(desk: ReaderDriver) -> None:
 def test_what_was_typed_before_a_scan_stays(desk: ReaderDriver) -> None:
     desk.type(desk.name, "Rosa")
     desk.scan(desk.name, 2)
-    desk.shows(2)
+    desk.expect_shown(2)
     assert desk.name.text() == "Rosa"
 
 
 def test_a_scan_shows_its_plant_where_enter_goes_to_the_tag(desk: ReaderDriver) -> None:
     desk.the(PlantForm).enter_goes_to_tag = True
     desk.scan(desk.name, 2)
-    desk.shows(2)
+    desk.expect_shown(2)
 
 
 def test_a_scan_into_id_is_the_id_of_the_new_plant(desk: ReaderDriver) -> None:
@@ -103,23 +103,25 @@ def test_a_scan_into_id_is_the_id_of_the_new_plant(desk: ReaderDriver) -> None:
     desk.press(Qt.Key.Key_Return)
     desk.until(lambda: desk.names()[0] == "Rosa")
     desk.scan(desk.name, 9)
-    desk.shows(9)
+    desk.expect_shown(9)
 
 
 def test_a_label_of_a_plant_that_is_gone_is_reported(desk: ReaderDriver) -> None:
     desk.scan(desk.name, 7)
-    desk.says("No plant has the ID 7.")
+    desk.expect_toast("No plant has the ID 7.")
     desk.scan(desk.search, 8)
-    desk.says("No plant has the ID 8.")
+    desk.expect_toast("No plant has the ID 8.")
 
 
 def test_a_url_shows_its_plant_and_any_other_text_only_a_sentence(desk: ReaderDriver, bare: Workspace) -> None:
     bare.open_plant_url("plantdesk:2")
-    desk.shows(2)
+    desk.expect_shown(2)
     assert desk.table.hasFocus()
     bare.open_plant_url("plantdesk:3<b>x</b>\n&")
-    desk.says("“plantdesk:3<b>x</b> &” is not the address of a plant. Such an address is “plantdesk:” and an ID.")
-    desk.shows(2)
+    desk.expect_toast(
+        "“plantdesk:3<b>x</b> &” is not the address of a plant. Such an address is “plantdesk:” and an ID."
+    )
+    desk.expect_shown(2)
 
 
 def test_scans_into_the_search_find_plants_far_below_whatever_is_read(desk: ReaderDriver, store: SqliteStore) -> None:
@@ -129,7 +131,7 @@ def test_scans_into_the_search_find_plants_far_below_whatever_is_read(desk: Read
     QTest.keyClicks(desk.search, "Aloe")
     for plant_id in (1100, 2222, 7, 1500, 1501, 3):
         desk.scan(desk.search, plant_id)
-        desk.shows(plant_id)
+        desk.expect_shown(plant_id)
         desk.until_rows(3000)
         assert [*desk.table.selected_ids()] == [plant_id]
         assert desk.table.visualRect(desk.table.currentIndex()).intersects(desk.table.viewport().rect())

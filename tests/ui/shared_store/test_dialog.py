@@ -49,7 +49,7 @@ class StoreDriver(WindowDriver):
         self.until(lambda: any(text.startswith("Tested at") for text in self.texts()))
         return WindowDriver(self.qtbot, self.the(ProbeResults)).texts()
 
-    def opens(self) -> bool:
+    def can_open(self) -> bool:
         return self.button("Open this store").isEnabled()
 
 
@@ -119,7 +119,7 @@ def test_each_failure_has_its_line_and_its_remedy(desk: StoreDriver, users: Post
         found = desk.test(url)
         assert any(reason in text for text in found), found
         assert title in found
-        assert not desk.opens()
+        assert not desk.can_open()
     assert not desk.opened
     assert (desk.focused, desk.field("Password").hasSelectedText()) == (desk.field("Password"), True), "typed anew"
 
@@ -130,7 +130,7 @@ def test_a_store_of_a_newer_version_that_can_be_read_is_opened(desk: StoreDriver
     found = desk.test(location.url)
     assert "may read, but not add" in found
     assert "newer PlantDesk" in found[-1]
-    assert desk.opens()
+    assert desk.can_open()
 
 
 @pytest.mark.parametrize(
@@ -141,14 +141,14 @@ def test_who_has_fewer_rights_opens_the_store(desk: StoreDriver, users: Postgres
     users.execute(location.roles_sql() or "", location.name)
     users.execute(f'GRANT "{location.name}_{role}" TO reader', location.name)
     assert rights in desk.test(location.url.replace("plants@", "reader@"))
-    assert desk.opens()
+    assert desk.can_open()
 
 
 def test_a_change_of_a_field_makes_the_test_worthless(desk: StoreDriver, postgres: PostgresServer) -> None:
     desk.test(postgres.new_store().url)
-    assert desk.opens()
+    assert desk.can_open()
     desk.qtbot.keyClicks(desk.field("Database"), "x")
-    assert not desk.opens()
+    assert not desk.can_open()
     assert WindowDriver(desk.qtbot, desk.the(ProbeResults)).texts().count("not tried") == 4
 
 
@@ -208,7 +208,7 @@ def test_a_desk_file_opens_the_same_store_without_user_and_password(
     monkeypatch.setattr(FileDialog, "file_to_open", lambda *_: str(file))
     desk.button("Open its file…").click()
     assert (desk.field("Address").text(), desk.field("Database").text()) == ("127.0.0.1", location.name)
-    assert desk.opens() is False
+    assert desk.can_open() is False
     assert desk.test()[-2] == "0 plants"
 
 
@@ -266,7 +266,7 @@ def test_the_computer_has_a_name_for_the_others_which_its_file_leaves_out(
     desk.test(f"{postgres.new_store().url}?application_name=Office")
     assert desk.field("Name of this computer in the history").text() == "Office"
     desk.type(desk.field("Name of this computer in the history"), "Greenhouse & hall")
-    assert not desk.opens()
+    assert not desk.can_open()
     desk.test()
     desk.button("Open this store").click()
     ((location, _),) = desk.opened
@@ -329,6 +329,6 @@ def test_the_notice_offers_a_shared_store_until_the_file_shall_stay(show: Show, 
         desk.until(lambda: not desk.bars)
     with show(file) as desk:
         desk.add("Fern")
-        desk.sees("Fern")
+        desk.expect_names("Fern")
         desk.until_on()
         assert title not in [each.title for each in desk.widget.findChildren(InfoBar)]

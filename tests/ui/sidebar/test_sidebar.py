@@ -59,7 +59,7 @@ class SidebarDriver(PlantsDriver):
         return [index.data() for index in self.indexes() if index.data(ENTRY_ROLE).is_active]
 
     @override
-    def sees(self, *names: str) -> None:
+    def expect_names(self, *names: str) -> None:
         """Wait until the table has just these names, in any order."""
         self.until(lambda: sorted(self.names()) == sorted(names))
 
@@ -131,7 +131,7 @@ def desk(qtbot: QtBot, bare: Workspace, store: SqliteStore, add: Adder) -> Sideb
         store.add(new_plant({"id": plant_id, "name": name, "tag": tag}), source).result(SECONDS)
     open_store(bare, store)
     desk = SidebarDriver(qtbot, bare)
-    desk.sees("Aloe", "Basil", "Cactus", "Dill")
+    desk.expect_names("Aloe", "Basil", "Cactus", "Dill")
     qtbot.waitUntil(lambda: desk.entries().get("kitchen") == "2")
     return desk
 
@@ -164,7 +164,7 @@ def test_the_numbers_follow_every_change(desk: SidebarDriver, add: Adder, other_
     add("Elm", tag="park")
     desk.until(lambda: (desk.entries().get("park"), desk.entries()["All plants"]) == ("1", "5"))
     desk.click("kitchen")
-    desk.sees("Aloe", "Cactus")
+    desk.expect_names("Aloe", "Cactus")
     desk.table.setFocus()
     desk.table.selectAll()
     desk.press(Qt.Key.Key_Delete)
@@ -199,7 +199,7 @@ def test_today_is_hidden_while_it_is_all_plants(
     add_days_ago(desk, other_program, "Aloe")
     assert desk.entries()["Today"] == "3"
     desk.click("Today")
-    desk.sees("Basil", "Cactus", "Dill")
+    desk.expect_names("Basil", "Cactus", "Dill")
     desk.workspace.release_store()
     assert "Today" in desk.entries()
 
@@ -209,15 +209,15 @@ def test_today_is_hidden_while_it_is_all_plants(
 
 def test_a_click_filters_whatever_was_typed_and_all_plants_shows_all(desk: SidebarDriver) -> None:
     desk.search.setText("nothing has this")
-    desk.sees()
+    desk.expect_names()
     desk.click("kitchen")
-    desk.sees("Aloe", "Cactus")
+    desk.expect_names("Aloe", "Cactus")
     assert (desk.search.text(), desk.chips(), desk.active()) == ("", ["kitchen"], ["kitchen"])
     desk.until(lambda: "2 of 4 plants" in desk.texts())
     desk.click_beside("No tag")
-    desk.sees("Basil")
+    desk.expect_names("Basil")
     desk.click("All plants")
-    desk.sees("Aloe", "Basil", "Cactus", "Dill")
+    desk.expect_names("Aloe", "Basil", "Cactus", "Dill")
     assert (desk.chips(), desk.active()) == ([], ["All plants"])
 
 
@@ -226,31 +226,31 @@ def test_filters_are_added_by_keys_and_removed_at_their_chips(desk: SidebarDrive
     desk.press(Qt.Key.Key_Return)
     desk.go_to("garden-sync")
     desk.press(Qt.Key.Key_Return, CONTROL)
-    desk.sees("Cactus")
+    desk.expect_names("Cactus")
     desk.go_to("hall")
     desk.press(Qt.Key.Key_Space, CONTROL)
-    desk.sees("Cactus", "Dill")
+    desk.expect_names("Cactus", "Dill")
     assert desk.chips() == ["kitchen", "garden-sync", "hall"]
     desk.chip_buttons()[0].setFocus()
     desk.press(Qt.Key.Key_Right)
     desk.press(Qt.Key.Key_Delete)
-    desk.sees("Aloe", "Cactus", "Dill")
+    desk.expect_names("Aloe", "Cactus", "Dill")
     assert desk.chips() == ["kitchen", "hall"]
     QTest.mouseClick(desk.chip_buttons()[0], Qt.MouseButton.LeftButton)
     desk.search.setFocus()
     desk.press(Qt.Key.Key_Backspace)
-    desk.sees("Aloe", "Basil", "Cactus", "Dill")
+    desk.expect_names("Aloe", "Basil", "Cactus", "Dill")
 
 
 def test_filters_and_words_hold_together_and_escape_removes_both(desk: SidebarDriver) -> None:
     desk.click("kitchen")
     desk.search.setFocus()
     QTest.keyClicks(desk.search, "cac")
-    desk.sees("Cactus")
+    desk.expect_names("Cactus")
     desk.press(Qt.Key.Key_Escape)
-    desk.sees("Aloe", "Cactus")
+    desk.expect_names("Aloe", "Cactus")
     desk.press(Qt.Key.Key_Escape)
-    desk.sees("Aloe", "Basil", "Cactus", "Dill")
+    desk.expect_names("Aloe", "Basil", "Cactus", "Dill")
 
 
 def test_tags_are_completed(desk: SidebarDriver) -> None:
@@ -259,13 +259,13 @@ def test_tags_are_completed(desk: SidebarDriver) -> None:
     QTest.keyClick(desk.search, Qt.Key.Key_Down)
     QTest.keyClick(desk.search, Qt.Key.Key_Return)
     assert desk.search.text() == "cac tag:"
-    desk.sees("Cactus")  # a term that is only begun changes nothing
+    desk.expect_names("Cactus")  # a term that is only begun changes nothing
     QTest.keyClicks(desk.search, "KI")
     QTest.keyClick(desk.search, Qt.Key.Key_Down)
     QTest.keyClick(desk.search, Qt.Key.Key_Return)
     assert (desk.search.text(), desk.chips()) == ("cac", ["kitchen"])
     desk.press(Qt.Key.Key_Escape)
-    desk.sees("Aloe", "Cactus")
+    desk.expect_names("Aloe", "Cactus")
 
 
 # --- tags -------------------------------------------------------------------------------------------------------------
@@ -274,12 +274,12 @@ def test_tags_are_completed(desk: SidebarDriver) -> None:
 def test_a_tag_is_renamed_in_place_and_filter_and_focus_follow(desk: SidebarDriver) -> None:
     def follows(old: str, new: str) -> None:
         desk.until(lambda: (desk.entries().get(new), desk.entries().get(old)) == ("2", None))
-        desk.sees("Aloe", "Cactus")
+        desk.expect_names("Aloe", "Cactus")
         assert desk.chips() == [new]
         assert (desk.view.currentIndex().data(), desk.view.hasFocus()) == (new, True)
 
     desk.click("kitchen")
-    desk.sees("Aloe", "Cactus")
+    desk.expect_names("Aloe", "Cactus")
     desk.press(Qt.Key.Key_F2)
     desk.type_name("cuisine")
     follows("kitchen", "cuisine")
@@ -486,7 +486,7 @@ def test_a_search_is_saved_named_found_again_and_deleted(desk: SidebarDriver, st
     desk.workspace.set_store(store)
     desk.until(lambda: desk.entries().get("Spiny") == "2")
     desk.click("Spiny")
-    desk.sees("Cactus", "Cactus two")
+    desk.expect_names("Cactus", "Cactus two")
     assert (desk.search.text(), desk.chips()) == ("cac", ["kitchen"])
     desk.go_to("Spiny")
     desk.press(Qt.Key.Key_Delete)
@@ -508,7 +508,7 @@ def test_in_a_narrow_window_a_button_opens_it_over_the_list(desk: SidebarDriver)
     desk.press(Qt.Key.Key_B, CONTROL)
     desk.go_to("kitchen")
     desk.press(Qt.Key.Key_Return)
-    desk.sees("Aloe", "Cactus")
+    desk.expect_names("Aloe", "Cactus")
     assert not desk.view.isVisible()
     assert desk.table.hasFocus()
 
@@ -566,14 +566,14 @@ def test_odd_tags_do_no_harm(desk: SidebarDriver, store: SqliteStore, name: str)
     desk.until(lambda: desk.entries()["All plants"] == "5")
     odd = next(text for text, number in desk.entries().items() if number == "1" and text not in {"hall", "No tag", "x"})
     desk.click(odd)
-    desk.sees("Odd")
+    desk.expect_names("Odd")
     desk.view.grab()
     desk.window.grab()
 
 
 def test_tab_goes_from_the_form_to_the_sidebar_and_then_to_the_search(desk: SidebarDriver) -> None:
     desk.click("kitchen")
-    desk.sees("Aloe", "Cactus")
+    desk.expect_names("Aloe", "Cactus")
     desk.button("Add").setFocus()
     stops = []
     for _ in range(5):

@@ -67,36 +67,36 @@ def listed(desk: ListDriver) -> ListDriver:
 
 
 def test_own_names_come_first_then_those_of_the_list(listed: ListDriver) -> None:
-    listed.types("monst")
+    listed.type_name("monst")
     listed.until(lambda: listed.offered() == ["Monstera deliciosa", "Monstera adansonii"])
 
 
 def test_a_listed_name_is_never_filled_in_and_enter_adds_what_is_typed(listed: ListDriver) -> None:
-    listed.types("Salv")
+    listed.type_name("Salv")
     listed.until(lambda: len(listed.offered()) == 3)
     assert listed.name.text() == "Salv"
     QTest.keyClick(listed.name, Qt.Key.Key_Return)
-    listed.has(("Salv", None))
+    listed.expect_newest(("Salv", None))
 
 
 def test_a_listed_name_that_is_typed_whole_is_not_filled_up(listed: ListDriver) -> None:
     plant = new_plant({"id": 2, "name": "Salvia nemorosa 'Caradonna'", "tag": "bed"})
     listed.store.add(plant, FORM).result()
-    listed.types("Salvia nemorosa")
+    listed.type_name("Salvia nemorosa")
     listed.until(lambda: listed.offered() == ["Salvia nemorosa 'Caradonna'"])
     assert (listed.name.text(), listed.tag.text()) == ("Salvia nemorosa", "")
 
 
 def test_a_listed_name_is_chosen_by_a_key(listed: ListDriver) -> None:
-    listed.types("salv")
+    listed.type_name("salv")
     listed.until(lambda: len(listed.offered()) == 3)
     for key in (Qt.Key.Key_Down, Qt.Key.Key_Down, Qt.Key.Key_Return):
         QTest.keyClick(listed.name, key)
-    listed.has(("Salvia officinalis", None))
+    listed.expect_newest(("Salvia officinalis", None))
 
 
 def test_for_a_misspelt_name_that_of_a_plant_is_offered(desk: ListDriver) -> None:
-    desk.types("Monstera delizioza")
+    desk.type_name("Monstera delizioza")
     desk.until(lambda: desk.offered() == ["Monstera deliciosa"])
     assert (desk.name.text(), desk.tag.text()) == ("Monstera delizioza", "")
     QTest.keyClicks(desk.name, "xyz")
@@ -107,7 +107,7 @@ def test_for_a_misspelt_name_that_of_a_plant_is_offered(desk: ListDriver) -> Non
     QTest.keyClick(desk.name, Qt.Key.Key_Down)
     assert (desk.name.text(), desk.tag.text()) == ("Monstera deliciosa", "office")
     QTest.keyClick(desk.name, Qt.Key.Key_Return)
-    desk.has(("Monstera deliciosa", "office"), ("Monstera deliciosa", "office"))
+    desk.expect_newest(("Monstera deliciosa", "office"), ("Monstera deliciosa", "office"))
 
 
 def test_the_settings_have_the_number_of_names_and_a_switch(listed: ListDriver) -> None:
@@ -116,11 +116,11 @@ def test_the_settings_have_the_number_of_names_and_a_switch(listed: ListDriver) 
     box: QAbstractButton = listed.button("Offer known names from a list")
     assert box.isChecked()
     box.click()
-    listed.types("Salv")
-    listed.types("ia")
+    listed.type_name("Salv")
+    listed.type_name("ia")
     listed.until(lambda: listed.newest(1) == [("Monstera deliciosa", "office")])
     QTest.keyClick(listed.name, Qt.Key.Key_Return)
-    listed.has(("Salvia", None))
+    listed.expect_newest(("Salvia", None))
     assert listed.offered() == []
 
 

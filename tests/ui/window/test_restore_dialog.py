@@ -40,7 +40,7 @@ class BackupDriver(WindowDriver):
         self.choose("File", "Restore…")
         return self.the(RestoreDialog)
 
-    def says(self, *texts: str) -> None:
+    def expect_texts(self, *texts: str) -> None:
         def seen() -> None:
             shown = self.dialog.texts()
             assert all(any(text in each for each in shown) for text in texts), shown
@@ -108,7 +108,7 @@ def test_failing_automatic_backups_are_shown_until_one_is_made(desk: BackupDrive
 def test_enter_in_the_list_leads_to_the_button_and_enter_there_restores(desk: BackupDriver) -> None:
     dialog = desk.open()
     table = dialog.findChildren(QTableView)[0]
-    desk.says("holds 2 plants", "Goes: 1 plant (3 “Cactus”)")
+    desk.expect_texts("holds 2 plants", "Goes: 1 plant (3 “Cactus”)")
     desk.until(desk.dialog.button("Restore").isEnabled)
     assert table.hasFocus()
     desk.qtbot.keyClick(table, Qt.Key.Key_Return)
@@ -130,7 +130,7 @@ def test_a_damaged_backup_has_a_warning(desk: BackupDriver, add: Adder) -> None:
         file.write(b"\x5a" * 4096)
     dialog = desk.open()
     desk.until(lambda: dialog.findChildren(MessageLine)[0].tone is Tone.WARNING)
-    desk.says("is damaged: no more than", "Choose another one")
+    desk.expect_texts("is damaged: no more than", "Choose another one")
 
 
 @pytest.mark.usefixtures("backup")
@@ -156,7 +156,7 @@ def test_a_dialog_that_is_closed_while_it_compares_leaves_nothing_behind(
             with desk.qtbot.waitSignal(dialog.destroyed):
                 dialog.reject()
         desk.open()
-        desk.says("holds 2 plants")
+        desk.expect_texts("holds 2 plants")
         desk.until(lambda: not any(each.name == "window-task" for each in threading.enumerate()))
     assert raised == []
     assert caplog.records == []
@@ -167,24 +167,24 @@ def test_another_row_is_previewed(desk: BackupDriver, add: Adder) -> None:
     FileBackups(desk.store.path).make()
     add("Daisy")
     dialog = desk.open()
-    desk.says("holds 3 plants", "Goes: 1 plant (4 “Daisy”)")
+    desk.expect_texts("holds 3 plants", "Goes: 1 plant (4 “Daisy”)")
     table = dialog.findChildren(QTableView)[0]
     desk.qtbot.keyClick(table, Qt.Key.Key_Down)
-    desk.says("holds 2 plants", "Goes: 2 plants (4 “Daisy”, 3 “Cactus”)")
+    desk.expect_texts("holds 2 plants", "Goes: 2 plants (4 “Daisy”, 3 “Cactus”)")
     desk.dialog.button("Cancel").click()
     assert desk.ids() == [1, 2, 3, 4]
 
 
 def test_nothing_and_what_would_change_nothing_cannot_be_restored(desk: BackupDriver, add: Adder) -> None:
     dialog = desk.open()
-    desk.says("There are no backups yet.")
+    desk.expect_texts("There are no backups yet.")
     assert not desk.dialog.button("Restore").isEnabled()
     with desk.qtbot.waitSignal(dialog.destroyed):
         dialog.reject()
     add("Aloe")
     FileBackups(desk.store.path).make()
     desk.open()
-    desk.says("holds 1 plant", "nothing would change")
+    desk.expect_texts("holds 1 plant", "nothing would change")
     assert not desk.dialog.button("Restore").isEnabled()
 
 
@@ -197,25 +197,25 @@ def test_a_file_chosen_before_the_list_is_there_stays_chosen(
     other = backup.path.with_name("other.db")
     backup.path.rename(other)
     dialog.choose_file(other)
-    desk.says("“other.db” holds 2 plants")
+    desk.expect_texts("“other.db” holds 2 plants")
     released.set()
     received: list[int] = []
     bridge.short_tasks.run(bridge, lambda _task: 1, received.append)
     desk.until(lambda: received == [1])
-    desk.says("“other.db” holds 2 plants")
+    desk.expect_texts("“other.db” holds 2 plants")
 
 
 @pytest.mark.usefixtures("backup")
 def test_a_file_that_is_no_backup_is_refused_and_another_may_be_chosen(desk: BackupDriver) -> None:
     dialog = desk.open()
-    desk.says("holds 2 plants")
+    desk.expect_texts("holds 2 plants")
     diary = desk.store.path.with_name("diary.txt")
     diary.write_text("today")
     dialog.choose_file(diary)  # the result of the file dialog
-    desk.says("not a PlantDesk store")
+    desk.expect_texts("not a PlantDesk store")
     assert not desk.dialog.button("Restore").isEnabled()
     desk.qtbot.keyClick(dialog.findChildren(QTableView)[0], Qt.Key.Key_Home)
-    desk.says("holds 2 plants")
+    desk.expect_texts("holds 2 plants")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows lets nobody replace an open file")
@@ -224,7 +224,7 @@ def test_a_damaged_store_is_restored_while_it_is_open(desk: BackupDriver, backup
     with path.open("r+b") as file:
         file.write(b"\x5a" * path.stat().st_size)
     dialog = desk.open()
-    desk.says("holds 2 plants", "What it holds comes back, which cannot be undone.")
+    desk.expect_texts("holds 2 plants", "What it holds comes back, which cannot be undone.")
     assert not any("taken back" in text for text in desk.dialog.texts())
     desk.until(desk.dialog.button("Restore").isEnabled)
     desk.dialog.button("Restore").click()
