@@ -43,7 +43,7 @@ def read_file(data: bytes) -> None:
             pasted_plants(content.decode(errors="replace"), 100)
             return
         file = open_text(_FORMS[form], TextFile(io.BytesIO(content), "file", lambda _size: None), reading)
-        deque(RowReader(file, 1, reading.columns, lambda _row: None).plants(), maxlen=0)
+        deque(RowReader(file, 1, reading.columns, lambda _row: None).read_plants(), maxlen=0)
 
 
 def read_json(data: bytes) -> None:

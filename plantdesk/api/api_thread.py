@@ -65,6 +65,7 @@ class ApiThread:
         self._thread.join()
 
     def _run(self) -> None:
+        """Run the event loop to its end. An exception before it serves is raised by `start`."""
         try:
             self._loop.run_until_complete(self._serve())
         except BaseException as error:

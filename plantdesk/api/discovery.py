@@ -196,6 +196,7 @@ def find_foreign_owner(port: int) -> str | None:
 
 
 def _find_listening_uids(table: str, port: int) -> set[int]:
+    """Return the users that listen on `port`, by a table of the kernel; empty if it cannot be read."""
     try:
         lines = Path(table).read_text(encoding="ascii").splitlines()[1:]
     except OSError:

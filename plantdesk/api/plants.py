@@ -109,6 +109,7 @@ class BatchInserter:
             self._resolve_batch(number, [error] * len(waiting))
 
     def _submit_batch(self) -> None:
+        """Pass the plants that were added in this turn of the loop to the store."""
         batch = self._batch
         waiting = self._waiting
         self._batch = []

@@ -41,7 +41,7 @@ _SECURITY_HEADERS = [
 ]
 #: Bytes that are parsed before sizes are checked.
 _PARSED_AT_ONCE = 16_384
-#: What a chunk has less than this counts as overhead: parsing a chunk takes about a microsecond.
+#: A smaller chunk counts as overhead, by what it lacks: parsing one takes about a microsecond.
 _MIN_CHUNK_BYTES = 64
 #: Seconds, for each open connection, between two reads from a client that sends as fast as it can.
 _READ_PAUSE_PER_CONNECTION = 0.002
@@ -186,6 +186,7 @@ class HttpProtocol(HttpToolsProtocol):
             self._raw_transport.resume_reading()
 
     def _parse(self, data: bytes) -> None:
+        """Pass bytes to the parser; answer a malformed request with an error."""
         if self._ignores_input:
             return
         try:

@@ -154,6 +154,7 @@ class Server:
             run.settled.set()
 
     def _serve(self, port: int, run: _ServerRun) -> None:
+        """Serve on a thread of its own, announced for scripts, until the run is to stop."""
         with ExitStack() as stack:
             sockets = [stack.enter_context(listener) for listener in self._listen(port)]
             identity = ServerIdentity(generate_key(), sockets[0].getsockname()[1])
@@ -169,6 +170,7 @@ class Server:
             self._monitor(identity, announcement, run)
 
     def _monitor(self, identity: ServerIdentity, announcement: Announcement, run: _ServerRun) -> None:
+        """Report On or Failed, and publish the runtime file, at every check until the run is to stop."""
         on = On(f"http://127.0.0.1:{identity.port}", identity.port)
         failure: ServerError = NotReachableError()
         while not run.stopping.is_set():

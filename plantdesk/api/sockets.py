@@ -73,6 +73,7 @@ def _listen_on_both(port: int) -> list[socket.socket]:
 
 
 def _bind_and_listen(family: socket.AddressFamily, host: str, port: int) -> socket.socket:
+    """Return a listening TCP socket that does not block. Raises OSError."""
     # asyncio sets TCP_NODELAY only if the protocol is given; without it a response on a kept connection waits 40 ms.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
@@ -94,6 +95,7 @@ def _bind_and_listen(family: socket.AddressFamily, host: str, port: int) -> sock
 
 
 def _to_server_error(error: OSError, port: int) -> ServerError:
+    """Return the error that says why no server can listen on `port`."""
     if error.errno == errno.EADDRINUSE:
         owner = find_foreign_owner(port)
         if owner is not None:

@@ -152,6 +152,7 @@ def _can_connect_to_x11(environment: Mapping[str, str]) -> bool:
 
 
 def _can_connect_to_wayland(environment: Mapping[str, str]) -> bool:
+    """Return whether the compositor in WAYLAND_DISPLAY accepts a connection."""
     name = environment.get("WAYLAND_DISPLAY")
     if not name:
         return False

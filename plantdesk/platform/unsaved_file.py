@@ -82,6 +82,7 @@ class UnsavedFile:
         return []
 
     def _write(self, text: str) -> None:
+        """Write the file, or the reserved one if the disk is full. Raises OSError."""
         if self._file is None or self._reserve is None:
             return
         try:

@@ -64,6 +64,7 @@ def newer_release(address: str = LATEST_RELEASE_URL, current: str = __version__)
 
 
 def _fetch(address: str) -> Release:
+    """Return the newest release that GitHub names. Raises the exceptions that `newer_release` catches."""
     import urllib.request
 
     headers = {"User-Agent": f"PlantDesk/{__version__}", "Accept": "application/json"}

@@ -116,7 +116,7 @@ def is_same_user(descriptor: int) -> bool:
     except OSError:  # disconnected already
         return False
     _, uid, _ = credentials.unpack(raw)
-    return bool(uid == _user_id())
+    return bool(uid == _get_user_id())
 
 
 def _is_private_folder(folder: Path) -> bool:
@@ -125,10 +125,10 @@ def _is_private_folder(folder: Path) -> bool:
         status = folder.stat()
     except OSError:
         return False
-    return status.st_uid == _user_id() and not status.st_mode & 0o022
+    return status.st_uid == _get_user_id() and not status.st_mode & 0o022
 
 
-def _user_id() -> int | None:
+def _get_user_id() -> int | None:
     """Return the user id of this process; None on Windows."""
     getuid = getattr(os, "getuid", None)
     return None if getuid is None else int(getuid())

@@ -133,7 +133,7 @@ class Layout(NamedTuple):
         names = {"name": self.name_parts} if self.name_parts else {}
         return {field: [position] for field, position in self.fields.items()} | names
 
-    def row_names(self, rows: Iterable[Sequence[str | None]]) -> Iterator[str | None]:
+    def read_row_names(self, rows: Iterable[Sequence[str | None]]) -> Iterator[str | None]:
         """Yield the name of each row, joined from its columns, or None."""
         position = self.fields.get("name")
         if self.name_parts:

@@ -52,7 +52,7 @@ class DelimitedTable:
     ) -> None:
         """Read the first lines; with `is_list`, they may be names without columns. Raises FileError and OSError."""
         csv.field_size_limit(MAX_PLANT_CHARACTERS)
-        self._lines = _without_blanks(text.lines())
+        self._lines = _without_blanks(text.read_lines())
         lines = self._peek_lines()
         if delimiter is None and (separator := _SEPARATOR.match("".join(lines[:1]))):
             delimiter = separator[1]
@@ -90,7 +90,7 @@ class DelimitedTable:
         self._lines = chain(first, self._lines)
         return [line.rstrip("\r\n") for _, line in first]
 
-    def batches(self) -> Iterator[Batch]:
+    def read_batches(self) -> Iterator[Batch]:
         """Yield all records. Raises FileError and OSError."""
         return batched((row, self._record_size) for row in iter(self._read_record, None))
 

@@ -132,7 +132,7 @@ class FileImport:
         for number, source in enumerate(sources, 1):
             with open_input(source, self._options.reading, self._report_progress) as file:
                 reader = RowReader(file, number, self._options.reading.columns, self._refuse)
-                for plants in reader.plants():
+                for plants in reader.read_plants():
                     self._add_rows(plants)
                 self.readers.append(reader)
 
@@ -199,6 +199,7 @@ class FileImport:
         self._refused_file.write(json.dumps(row, default=str) + "\n")
 
     def _read_conflicts(self) -> Iterator[Refused]:
+        """Yield the conflicting rows, each with the plant or the row that has its ID as the reason."""
         for row, owner_name, owner_row in self._import.conflicts():
             if owner_row is None:
                 reason = Text("ID {id} belongs to “{name}”.")

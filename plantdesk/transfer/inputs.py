@@ -122,14 +122,14 @@ def open_text(file_format: Format, text: TextFile, reading: ReadOptions) -> Open
 
 
 def _read_json_lines(text: TextFile) -> Iterator[Item]:
-    for number, line in text.lines():
+    for number, line in text.read_lines():
         if not line.isspace():
             yield parse_item(line.rstrip("\r\n"), number)
 
 
 def _read_array_items(text: TextFile) -> Iterator[Item]:
     try:
-        yield from parse_array(text.pieces(), MAX_PLANT_CHARACTERS)
+        yield from parse_array(text.read_pieces(), MAX_PLANT_CHARACTERS)
     except FileSyntaxError as error:
         raise text.make_error(error.reason, error.line) from None
 
@@ -162,9 +162,9 @@ class Sample(NamedTuple):
 def read_sample(source: InputFile, reading: ReadOptions) -> Sample:
     """Read the first rows of a file. Raises FileError, UnknownFormatError and OSError."""
     with open_input(source, reading) as file:
-        batch = next(file.table.batches())
+        batch = next(file.table.read_batches())
         batch = batch._replace(rows=batch.rows[: SAMPLE_ROWS + 1])
-        layout = batch.layout(reading.columns)
+        layout = batch.find_layout(reading.columns)
         if not layout.names:
             raise PlantDeskError(Text("The file has no objects with members."))
         rows = [

@@ -70,26 +70,26 @@ class FileSyntaxError(Exception):
 def parse_array(pieces: Iterator[str], longest: int) -> Iterator[Item]:
     """Yield the objects of an array, each of at most `longest` characters. Raises FileSyntaxError."""
     buffer = _Buffer(pieces, longest)
-    if buffer.next_character() != "[":
+    if buffer.peek_character() != "[":
         reasons = [Text("It is not a JSON array, a list in [ ].")]
-        if buffer.next_character() == "{":
+        if buffer.peek_character() == "{":
             reasons.append(Text("If each line is an object, name the file .jsonl."))
         raise buffer.make_error(joined(reasons))
     buffer.position += 1
-    if buffer.next_character() == "]":
+    if buffer.peek_character() == "]":
         buffer.position += 1
     else:
         yield buffer.read_item()
-        while buffer.next_character() == ",":
+        while buffer.peek_character() == ",":
             buffer.position += 1
             yield buffer.read_item()
-        if buffer.next_character() != "]":
+        if buffer.peek_character() != "]":
             reason = Text(
                 "The array is not closed, or a comma is missing, after item {number:,}.", number=buffer.item_count
             )
             raise buffer.make_error(reason)
         buffer.position += 1
-    if buffer.next_character():
+    if buffer.peek_character():
         raise buffer.make_error(Text("Something follows the end of the array."))
 
 
@@ -115,7 +115,7 @@ class _Buffer:
         self._counted_position = self.position
         return self._line
 
-    def next_character(self) -> str:
+    def peek_character(self) -> str:
         """Skip blanks; return the character there, or nothing at the end."""
         while True:
             self.position = skip_blanks(self.text, self.position)
@@ -127,7 +127,7 @@ class _Buffer:
     def read_item(self) -> Item:
         """Return the item that begins here."""
         self.item_count += 1
-        self.next_character()
+        self.peek_character()
         while True:
             try:
                 value, end = scan_value(self.text, self.position)

@@ -50,11 +50,11 @@ def replace_list(
     """
     left_out = 0
 
-    def note_left_out(count: int) -> None:
+    def record_left_out(count: int) -> None:
         nonlocal left_out
         left_out = count
 
-    return known.replace(read_names(source, progress, file_format, note_left_out), source.name), left_out
+    return known.replace(read_names(source, progress, file_format, record_left_out), source.name), left_out
 
 
 def read_names(
@@ -94,10 +94,10 @@ def _read_list(
     count = 0
     has_names = False
     with open_input(source, reading, progress) as file:
-        for batch in file.table.batches():
+        for batch in file.table.read_batches():
             rows = batch.rows
             if batch.names or (batch.names is None and columns is None):
-                layout = batch.layout(Columns(has_header=None))
+                layout = batch.find_layout(Columns(has_header=None))
                 rows = batch.rows_below_header(layout)
                 columns = _NameColumns(layout, rows)
             for name in columns.extract_names(rows) if columns else ():
@@ -133,7 +133,7 @@ class _NameColumns:
 
     def extract_names(self, rows: Sequence[Row]) -> Iterator[str | None]:
         """Yield the names in rows, without authors; None for one that is left out or cannot be read."""
-        for row, name in zip(rows, self._layout.row_names(row.cells for row in rows), strict=True):
+        for row, name in zip(rows, self._layout.read_row_names(row.cells for row in rows), strict=True):
             if row.error is not None or (name and not self._is_offered(row)):
                 yield None
             elif name:

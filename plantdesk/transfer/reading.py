@@ -55,7 +55,7 @@ class Refused(NamedTuple):
 class RowReader:
     """Reads the plants of one file of an import; `number` counts the files from 1.
 
-    `on_refused` is called with rows that are no plants. After `plants`, the attributes say how the file was read.
+    `on_refused` is called with rows that are no plants. After `read_plants`, the attributes say how the file was read.
     """
 
     def __init__(self, file: OpenInput, number: int, columns: Columns, on_refused: Callable[[Refused], None]) -> None:
@@ -78,10 +78,10 @@ class RowReader:
         #: The fields that at least one plant has.
         self.fields: set[str] = set()
 
-    def plants(self) -> Iterator[list[ImportRow]]:
+    def read_plants(self) -> Iterator[list[ImportRow]]:
         """Yield the valid plants in lists, and report other rows. Raises FileError, NoColumnError and OSError."""
         layout = None
-        for batch in self.file.table.batches():
+        for batch in self.file.table.read_batches():
             rows = batch.rows
             if layout is None or batch.names is not None:
                 layout = self._find_layout(batch)
@@ -90,7 +90,7 @@ class RowReader:
 
     def _find_layout(self, batch: Batch) -> Layout:
         """Return and record the layout of a table by its first rows, or of a batch of objects."""
-        layout = batch.layout(self._columns)
+        layout = batch.find_layout(self._columns)
         if "name" not in layout.fields and not self.file.has_objects:
             raise NoColumnError(layout.names)
         if self.layout.codes:
@@ -115,6 +115,7 @@ class RowReader:
         return names
 
     def _record_columns(self, layout: Layout, names: Sequence[str]) -> None:
+        """Record which columns are read, and which are not."""
         # Another file may have more columns.
         known = {field: index for field, index in layout.fields.items() if index < len(names)}
         self.columns |= {field: names[known[field]] for field in IMPORTED_FIELDS if field in known}
@@ -133,7 +134,7 @@ class RowReader:
         read_columns = {*layout.fields.values(), *layout.name_parts}
         positions = [layout.fields.get(field) for field in IMPORTED_FIELDS]
         is_sheet = self.file.table.is_sheet
-        names = layout.row_names(row.fit_cells if layout.name_parts else row.cells for row in rows)
+        names = layout.read_row_names(row.fit_cells if layout.name_parts else row.cells for row in rows)
         for row, name in zip(rows, names, strict=True):
             cells = row.cells
             if is_sheet and len(cells) > len(layout.names):

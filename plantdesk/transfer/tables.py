@@ -51,7 +51,7 @@ class Batch(NamedTuple):
     rows: Sequence[Row]
     names: Sequence[str] | None = None
 
-    def layout(self, columns: Columns) -> Layout:
+    def find_layout(self, columns: Columns) -> Layout:
         """Return the layout of the table if these are its first rows. Raises PlantDeskError."""
         return find_layout([row.fit_cells for row in self.rows], columns, self.names)
 
@@ -76,7 +76,7 @@ def batched(rows: Iterable[tuple[Row, int]]) -> Iterator[Batch]:
 
 
 class Table(Protocol):
-    """A table that is read once. `other_tables` is the number of other tables in its file, known after `batches`."""
+    """A table that is read once. `other_tables` is the number of other tables in its file, known after all batches."""
 
     other_tables: int
 
@@ -84,7 +84,7 @@ class Table(Protocol):
     def is_sheet(self) -> bool:
         """Whether it is a spreadsheet: columns have letters, and cells beyond the header are allowed."""
 
-    def batches(self) -> Iterator[Batch]:
+    def read_batches(self) -> Iterator[Batch]:
         """Yield all rows, and at least one batch. Raises FileError and OSError."""
 
 
@@ -97,7 +97,7 @@ class StorePlants:
     def __init__(self, pages: Iterator[list[PlantContent]]) -> None:
         self._pages = pages
 
-    def batches(self) -> Iterator[Batch]:
+    def read_batches(self) -> Iterator[Batch]:
         """Yield all plants. Raises StoreError."""
         lines = itertools.count(1)
         for page in itertools.chain(self._pages, [[]]):
@@ -114,7 +114,7 @@ class ObjectTable:
         self._items = items
         self._is_array = is_array
 
-    def batches(self) -> Iterator[Batch]:
+    def read_batches(self) -> Iterator[Batch]:
         """Yield all objects, and errors for other values; an empty batch at the end. Raises FileError and OSError."""
         numbers = itertools.count(1) if self._is_array else itertools.repeat(0)
         batch = None

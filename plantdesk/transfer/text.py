@@ -105,6 +105,7 @@ def find_likely_encodings(sample: bytes, expected: str = DEFAULT_ENCODING) -> li
 
 
 def _find_likely_alphabets(sample: bytes, expected: str) -> list[str]:
+    """Return the encodings with the fewest misfits; the expected one may have twice as many."""
     expected_text = sample.decode(expected, "replace")
     beyond_ascii = sum(1 for character in sample if character > _LAST_ASCII_BYTE)
     texts = {name: sample.decode(name, "replace") for name in _LETTERS_BY_ENCODING}
@@ -181,7 +182,7 @@ class TextFile:
         *,
         skipped_lines: int = 0,
     ) -> None:
-        """Read a stream. An `encoding` of None is detected. `lines` skips the first `skipped_lines`."""
+        """Read a stream. An `encoding` of None is detected. `read_lines` skips the first `skipped_lines`."""
         self.name = name
         #: The encoding; known after the first piece if it is detected.
         self.encoding = encoding
@@ -196,7 +197,7 @@ class TextFile:
         """Return the error for a reason."""
         return FileError(self.name, reason, line)
 
-    def pieces(self) -> Iterator[str]:
+    def read_pieces(self) -> Iterator[str]:
         """Yield the text in pieces. Raises FileError and OSError."""
         sample = self._stream.read(_READ_SIZE)
         if not sample:
@@ -213,14 +214,14 @@ class TextFile:
             yield self._decode(decoder, data).replace(line_end, "\n")
         yield self._decode(decoder, b"", final=True)
 
-    def lines(self) -> Iterator[tuple[int, str]]:
+    def read_lines(self) -> Iterator[tuple[int, str]]:
         """Yield the numbers of lines, and the lines with their ends. CR alone ends a line, but is not counted.
 
         Raises FileError and OSError.
         """
         number = 1
         rest = list[str]()
-        for piece in itertools.chain(filter(None, self.pieces()), [""]):
+        for piece in itertools.chain(filter(None, self.read_pieces()), [""]):
             rest.append(piece)
             if piece and "\n" not in piece:
                 if sum(map(len, rest)) > MAX_PLANT_CHARACTERS:

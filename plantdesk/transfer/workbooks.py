@@ -277,7 +277,7 @@ class WorkbookTable:
         self, stream: IO[bytes], name: str, size: int, progress: Callable[[int], None], skipped: int = 0
     ) -> None:
         """Read all but the sheets. `progress` is called with bytes. Raises FileError and OSError."""
-        #: The number of other sheets with a text; they are not read. Known after `batches`.
+        #: The number of other sheets with a text; they are not read. Known after `read_batches`.
         self.other_tables = 0
         self._name = name
         self._skipped = skipped
@@ -297,7 +297,7 @@ class WorkbookTable:
             texts = kinds.get("sharedStrings", "xl/sharedStrings.xml")
             self._texts = self._read_shared_texts(texts) if texts in parts else []
 
-    def batches(self) -> Iterator[Batch]:
+    def read_batches(self) -> Iterator[Batch]:
         """Yield all rows with a text, at least one. Raises FileError and OSError."""
         first_sheet, *other_sheets = self._sheets
         with _convert_malformed_errors(self._name):
@@ -376,6 +376,7 @@ class WorkbookTable:
         return Row(number, cells, None, formulas)
 
     def _read_text(self, cell: Element, kind: str) -> str | None:
+        """Return the text of a cell, by the type in its attribute `t`; None if it is empty."""
         text: str | None
         match kind, cell.findtext("v"):
             case "inlineStr", _:

@@ -206,7 +206,7 @@ def write_plants(
     """
     count = 0
 
-    def batches() -> Iterator[list[PlantRow]]:
+    def read_pages() -> Iterator[list[PlantRow]]:
         nonlocal count
         for page in reader.pages(selection):
             yield page
@@ -214,15 +214,16 @@ def write_plants(
             progress(count)
 
     if file_format is Format.XLSX:
-        _write_workbook(file, batches())
+        _write_workbook(file, read_pages())
     else:
         with _open_output(file) as write:
-            for piece in text_pieces(batches(), file_format):
+            for piece in text_pieces(read_pages(), file_format):
                 write(piece)
     return count
 
 
 def _write_workbook(file: Path, batches: Iterator[list[PlantRow]]) -> None:
+    """Write a workbook to a file, or to standard output when it is complete."""
     if str(file) != STANDARD_STREAM:
         with open_target(file) as stream:
             write_workbook(stream, batches)

@@ -99,7 +99,7 @@ def _imported(file: Path, options: list[str]) -> Imported:
 def _rows(file: Path) -> list[list[str]]:
     """Return the rows that PlantDesk reads, before it takes columns for fields."""
     with open_input(input_file(file), ReadOptions()) as read:
-        rows = [[cell or "" for cell in row.cells] for batch in read.table.batches() for row in batch.rows]
+        rows = [[cell or "" for cell in row.cells] for batch in read.table.read_batches() for row in batch.rows]
     return [row for row in rows if any(cell.strip() for cell in row)]
 
 

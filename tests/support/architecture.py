@@ -20,7 +20,7 @@ TOP_LEVEL |= {"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LI
 PACKAGING = {"dev.py", "build.py", "pins.py", "project.py", "translations.py", "build_hook.py"}
 PACKAGING |= {"README.md", "icons.sh", "plantdesk.spec"}
 PACKAGING |= {"hashes", "bundle", "linux", "windows", "macos", "package_tests"}
-MADE_BY_TOOLS = {"__pycache__", "build", "dist", "uv.lock"}  # by tools, and ignored by git
+MADE_BY_TOOLS = {"__pycache__", "build", "dist", "uv.lock"}  # git ignores them
 # Functions that change what is under a name, or open it; of `os` and `shutil`, and methods of `Path`.
 FILE_FUNCTIONS = {"open", "chmod", "unlink", "remove", "rename", "replace", "rmdir", "rmtree", "mkdir", "makedirs"}
 FILE_FUNCTIONS |= {"link", "symlink", "truncate", "utime", "chown", "mkfifo", "copyfile", "copy", "copy2", "move"}

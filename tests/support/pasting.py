@@ -24,4 +24,4 @@ def pasted_plants(text: str, most: int) -> Pasted:
     reading = pasted_read_options(source.text)
     with open_input(source, reading) as file:
         reader = RowReader(file, 1, reading.columns, refused.append)
-        return Pasted([*islice(chain.from_iterable(reader.plants()), most)], refused)
+        return Pasted([*islice(chain.from_iterable(reader.read_plants()), most)], refused)

@@ -29,7 +29,7 @@ def rows_of(content: str, piece: int) -> Rows | str:
             table = DelimitedTable(
                 TextFile(io.BytesIO(content.encode()), "a.csv", lambda _size: None, "utf-8"), ",", '"'
             )
-            for batch in table.batches():
+            for batch in table.read_batches():
                 assert all(row.error is None or "is not doubled" in str(row.error) for row in batch.rows)
                 rows += ((row.line, _without_blanks([*row.cells])) for row in batch.rows)
         except FileError as error:
@@ -39,7 +39,7 @@ def rows_of(content: str, piece: int) -> Rows | str:
 
 def read_all(stream: io.BytesIO) -> list[list[str | None]]:
     table = DelimitedTable(TextFile(stream, "a.csv", lambda _size: None, "utf-8"), ",", '"')
-    return [list(row.cells) for batch in table.batches() for row in batch.rows]
+    return [list(row.cells) for batch in table.read_batches() for row in batch.rows]
 
 
 def _without_blanks(row: list[str | None]) -> list[str | None]:

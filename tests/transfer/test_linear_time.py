@@ -36,7 +36,7 @@ MOST = 9
 def read(text: str, form: Format, quote: str | None = None) -> None:
     reading = ReadOptions(form, quote=quote, columns=Columns({}, has_header=None))
     with open_input(InputFile("x", text=text), reading) as file:
-        for _ in RowReader(file, 1, reading.columns, lambda _: None).plants():
+        for _ in RowReader(file, 1, reading.columns, lambda _: None).read_plants():
             pass
 
 

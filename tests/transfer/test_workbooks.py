@@ -195,7 +195,7 @@ def test_empty_rows_and_columns_cost_nothing(tmp_path: Path) -> None:
     def read(name: str) -> list[Batch]:
         file = tmp_path / name
         with file.open("rb") as stream:
-            return [*WorkbookTable(stream, name, 1, lambda _: None).batches()]
+            return [*WorkbookTable(stream, name, 1, lambda _: None).read_batches()]
 
     assert [[row.cells for row in batch.rows] for batch in read("far.xlsx")] == [[["name"], ["x"]]]
 
@@ -344,7 +344,7 @@ def _read(content: bytes) -> tuple[list[object], str]:
         archive.writestr("xl/sheet.xml", content)
     found: list[object] = []
     try:
-        for batch in WorkbookTable(file, "plants.xlsx", len(file.getvalue()), lambda _size: None).batches():
+        for batch in WorkbookTable(file, "plants.xlsx", len(file.getvalue()), lambda _size: None).read_batches():
             found += ((row.line, row.cells) for row in batch.rows)
     except FileError as error:
         return found, str(error)

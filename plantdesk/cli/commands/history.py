@@ -61,6 +61,7 @@ def redo(options: argparse.Namespace) -> int:
 
 
 def _report_undo(undone: Undone, suffix: str = "") -> None:
+    """Report what an undo or redo has changed, moved and skipped; `suffix` ends the first sentence."""
     change = undone.change
     output.report(f"{shortened(str(change.title), 100)} ({plants_text(change.plants)}){suffix}.")
     if undone.moved_text is not None:

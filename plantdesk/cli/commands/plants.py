@@ -280,6 +280,7 @@ def _format_as_json(rows: Iterator[PlantRow]) -> Iterator[str]:
 
 
 def _format_as_csv(rows: Iterator[PlantRow]) -> Iterator[str]:
+    """Yield plants as CSV; on a terminal without characters that could control it."""
     yield ",".join(_FIELDS)
     is_on_terminal = output.is_terminal()
     for batch in batched(rows):

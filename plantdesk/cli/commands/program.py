@@ -141,23 +141,24 @@ def _describe_integration() -> list[str]:
     if sys.platform == "win32":
         from plantdesk.platform.windows import UserPath
 
-        lines.append(f"On the PATH: {'on' if UserPath().has(_program_folder()) else 'off'}")
+        lines.append(f"On the PATH: {'on' if UserPath().has(_find_program_folder()) else 'off'}")
     return lines
 
 
 def _switch_path(*, on: bool) -> None:
+    """Add the folder of the program to PATH, or remove it. Raises PlantDeskError if that is not possible here."""
     if sys.platform == "win32":
         from plantdesk.platform.windows import UserPath
 
         if not getattr(sys, "frozen", False):
             raise PlantDeskError(Text("Only an installed PlantDesk can be added to PATH. Use its installer."))
         if on:
-            UserPath().add(_program_folder())
+            UserPath().add(_find_program_folder())
         else:
-            UserPath().remove(_program_folder())
+            UserPath().remove(_find_program_folder())
     else:
         raise PlantDeskError(Text("On this system the package puts plantdesk on the PATH. --path is for Windows."))
 
 
-def _program_folder() -> str:
+def _find_program_folder() -> str:
     return str(Path(sys.executable).parent)

@@ -171,6 +171,7 @@ def _count_left_out(preview: Preview, options: ImportOptions) -> int:
 
 
 def _print_preview(preview: Preview, files_import: FileImport, options: ImportOptions) -> None:
+    """Report how each file was read, the first refused rows, and the counts."""
     for reader in files_import.readers:
         output.report(_describe_reading(reader))
     new, unchanged, clashing, _ = preview.counts
