@@ -119,7 +119,7 @@ class Desktop(QObject):
         if self.session is None or self.session.workspace is None:
             self._request = request
         else:
-            self.session.handle(request)
+            self.session.handle_request(request)
 
     def report_defect(self, log_text: str) -> None:
         """Report a defect in the window; any thread, also after the window was closed."""
@@ -154,7 +154,7 @@ class Desktop(QObject):
         self._request = _DEFAULT_REQUEST
         self.session.fill_window(self._theme, create=create, is_quick=request.quick)
         if request.address or request.quick:
-            self.session.handle(request)
+            self.session.handle_request(request)
 
     @Slot(object, bool)
     def _use_store(self, location: StoreLocation, create: bool) -> None:

@@ -48,7 +48,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 
 def choose(desk: WindowDriver, monkeypatch: pytest.MonkeyPatch, command: str, file: Path) -> None:
     """Choose a file by a command of the submenu of other stores."""
-    for dialog in ("file_to_open", "file_to_save"):
+    for dialog in ("get_open_file", "get_save_file"):
         monkeypatch.setattr(FileDialog, dialog, lambda *_arguments, **_options: str(file))
     desk.choose("File", "Other plants", command)
 
@@ -189,7 +189,7 @@ def test_own_plants_that_another_window_shows_come_to_the_front(show: Show, qtbo
     own.listen()
     with show(store_at(tmp_path / "garden.db", "Aloe")) as desk:
         desk.expect_names("Aloe")
-        with qtbot.waitSignal(own.requested):
+        with qtbot.waitSignal(own.request_received):
             desk.choose("File", "Other plants", "My own plants")
         desk.add("Fern")
         desk.expect_names("Fern", "Aloe")

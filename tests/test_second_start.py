@@ -52,7 +52,7 @@ def stuck_window(database: Path) -> Iterator[None]:
 
 
 def test_a_window_that_does_not_answer_is_reported(show: Show, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("plantdesk.ui.single_window._TIMEOUT", 100)
+    monkeypatch.setattr("plantdesk.ui.single_window._ANSWER_TIMEOUT_MS", 100)
     (tmp_path / "list.txt").write_text("a shopping list", encoding="utf-8")
     with stuck_window(tmp_path / "other.db"), show(tmp_path / "list.txt") as desk:
         desk.until_bar(shown=True)
@@ -82,7 +82,7 @@ class ClosingApplication(desktop.DesktopApplication):
                 box.close()
 
 desktop.DesktopApplication = ClosingApplication
-single_window._TIMEOUT = single_window._CLOSING_TIMEOUT = 100
+single_window._ANSWER_TIMEOUT_MS = single_window._CLOSING_TIMEOUT_MS = 100
 sys.exit(cli.main())
 """
 

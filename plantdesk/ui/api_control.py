@@ -84,9 +84,9 @@ class ApiControl(QObject):
         self._failure: ServerError | None = None
         self._worker = bridge.new_worker("server-control")
         self._unsubscribe: Callable[[], None] | None = None
-        self._retry = QTimer(self, interval=_RETRY_MS)
-        self._retry.timeout.connect(self._retry_port)
-        bridge.server_changed.connect(self._on_state)
+        self._retry_timer = QTimer(self, interval=_RETRY_MS)
+        self._retry_timer.timeout.connect(self._retry_port)
+        bridge.server_changed.connect(self._on_state_changed)
 
     @property
     def state(self) -> ServerState:
@@ -150,22 +150,22 @@ class ApiControl(QObject):
 
     def serve(self, store: ServedStore) -> None:
         """Replace the server by one for `store`, and start it if the API is enabled."""
-        before = self._server
+        previous_server = self._server
         self._server = None
-        if before is not None and isinstance(before.state, On):
-            self.port = before.state.port  # scripts know it
+        if previous_server is not None and isinstance(previous_server.state, On):
+            self.port = previous_server.state.port  # scripts know it
         if self._unsubscribe is not None:
             self._unsubscribe()
         self._store = store
         self._failure = None
         self._signal_state()
 
-        def make(_task: Task) -> StoreServer:
-            if before is not None:
-                before.stop()
+        def replace_server(_task: Task) -> StoreServer:
+            if previous_server is not None:
+                previous_server.stop()
             return self._create_server(store)
 
-        self._worker.run(self, make, self._on_created, self._on_not_created)
+        self._worker.run(self, replace_server, self._on_created, self._on_not_created)
 
     def close(self) -> None:
         """Stop the server; block until it has answered the accepted requests."""
@@ -184,11 +184,11 @@ class ApiControl(QObject):
             self.serve(self._store)
 
     @Slot(object)
-    def _on_state(self, state: ServerState) -> None:
+    def _on_state_changed(self, state: ServerState) -> None:
         if not isinstance(state, Failed) or not isinstance(state.error, PortTakenError):
-            self._retry.stop()
-        elif not self._retry.isActive():
-            self._retry.start()
+            self._retry_timer.stop()
+        elif not self._retry_timer.isActive():
+            self._retry_timer.start()
 
     @Slot()
     def _retry_port(self) -> None:

@@ -30,7 +30,7 @@ _log = logging.getLogger(__name__)
 _Result = TypeVar("_Result")
 
 #: An interrupt has no effect before SQLite begins the query, so it is repeated until the task has ended.
-_INTERRUPT_INTERVAL = 0.02
+_INTERRUPT_INTERVAL_SECONDS = 0.02
 _MIN_PAUSE_MS = 50
 _RETRY_DELAY_MS = 2000
 
@@ -60,14 +60,14 @@ class Task:
         self._progress = progress
         self._lock = threading.Lock()
         self._interrupt: Callable[[], None] | None = None
-        self._has_begun = False
+        self._has_started = False
         self._ended = threading.Event()
 
     def cancel(self) -> None:
         """Drop the result, and interrupt the query that runs; any thread."""
         with self._lock:
             self.is_cancelled = True
-            if not self._has_begun:
+            if not self._has_started:
                 self._ended.set()
         self._repeat_interrupt()
 
@@ -117,9 +117,9 @@ class Task:
     def run(self) -> None:
         """Call the function and deliver its result or exception; log an exception that is a defect."""
         with self._lock:
-            self._has_begun = not self._ended.is_set()
+            self._has_started = not self._ended.is_set()
         try:
-            if self._has_begun and self._function is not None:
+            if self._has_started and self._function is not None:
                 self._post(partial(self._call, self._done, self._function(self)))
         except InterruptedError:
             pass
@@ -145,7 +145,7 @@ class Task:
             if self._interrupt is None:
                 return
             self._interrupt()
-        timer = threading.Timer(_INTERRUPT_INTERVAL, self._repeat_interrupt)
+        timer = threading.Timer(_INTERRUPT_INTERVAL_SECONDS, self._repeat_interrupt)
         timer.daemon = True
         timer.start()
 
@@ -166,10 +166,7 @@ class Tasks:
         *,
         progress: Callable[[Any], object] | None = None,
     ) -> Task:
-        """Run `function`; `done` gets its result, `failed` its exception, `progress` its reports.
-
-        Without `failed`, every exception is logged as a defect.
-        """
+        """Run `function`: `done` gets its result, `failed` or the log its exception, `progress` its reports."""
         task = Task(self._post, receiver, function, done, failed, progress)
         self._start(task)
         return task
@@ -279,19 +276,19 @@ class RepeatedQuery(QObject):
         self._queries = StoreQueries(worker, store)
         self._is_running = self._is_outdated = False
         self._elapsed = QElapsedTimer()
-        self._pause = QTimer(self, singleShot=True)
-        self._pause.timeout.connect(self._run)
+        self._pause_timer = QTimer(self, singleShot=True)
+        self._pause_timer.timeout.connect(self._run)
 
     @Slot()
     def run_soon(self) -> None:
         """Run the query soon: plants have changed."""
         self._is_outdated = True
-        if not self._is_running and not self._pause.isActive():
-            self._pause.start(0)
+        if not self._is_running and not self._pause_timer.isActive():
+            self._pause_timer.start(0)
 
     def close(self) -> None:
         """Cancel the query and end the thread; `done` is not called any more."""
-        self._pause.stop()
+        self._pause_timer.stop()
         self._queries.end()
 
     @Slot()
@@ -313,7 +310,7 @@ class RepeatedQuery(QObject):
 
     def _start_pause(self, pause_ms: int) -> None:
         self._is_running = False
-        self._pause.start(pause_ms)
+        self._pause_timer.start(pause_ms)
 
 
 def ignore(_error: Exception) -> None:

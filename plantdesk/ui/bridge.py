@@ -29,7 +29,7 @@ _Result = TypeVar("_Result")
 #: Milliseconds from the end of one `changed` signal to the next.
 _PAUSE_MS = 200
 #: The most plants in a signal; after more changes, all rows are read again.
-_MAX_LISTED = 1000
+_MAX_LISTED_PLANTS = 1000
 
 
 class Bridge(QObject):
@@ -51,12 +51,12 @@ class Bridge(QObject):
         self._lock = threading.Lock()
         self._pending: list[Changes] = []
         self._is_closed = False
-        self._dropped: list[Callable[[], object]] = []
+        self._dropped_functions: list[Callable[[], object]] = []
         self._results: deque[Callable[[], object]] = deque()
         self.short_tasks = self.new_worker("window-worker")
         self.long_tasks = Tasks(self.post)
-        self._pause = QTimer(self, singleShot=True, timerType=Qt.TimerType.PreciseTimer)
-        self._pause.timeout.connect(self._signal_changes)
+        self._pause_timer = QTimer(self, singleShot=True, timerType=Qt.TimerType.PreciseTimer)
+        self._pause_timer.timeout.connect(self._signal_changes)
         self._changes_added.connect(self._on_changes_added, Qt.ConnectionType.QueuedConnection)
         self._posted.connect(self._on_posted, Qt.ConnectionType.QueuedConnection)
 
@@ -80,17 +80,14 @@ class Bridge(QObject):
         self.call(self, self.backup_changed.emit, error)
 
     def call(self, receiver: QObject, function: Callable[..., object], *args: object) -> None:
-        """Call `function` on the GUI thread, soon, unless `receiver` is deleted by then; any thread.
-
-        After `close` nothing is called any more.
-        """
+        """Call `function` on the GUI thread, unless `receiver` is deleted or the bridge closed by then; any thread."""
         self.post(partial(_call, receiver, function, args))
 
     def post(self, function: Callable[[], object]) -> None:
         """Call `function` on the GUI thread, soon; any thread. After `close` it is not called any more."""
         with self._lock:
             if self._is_closed:
-                self._dropped.append(function)  # kept, as its objects must not be destroyed on this thread
+                self._dropped_functions.append(function)  # kept, as its objects must not be destroyed on this thread
             else:
                 self._posted.emit(function)
 
@@ -127,12 +124,12 @@ class Bridge(QObject):
         """Drop all later results, and wait for the short task that runs; long tasks are not waited for."""
         with self._lock:
             self._is_closed = True
-        self._pause.stop()
+        self._pause_timer.stop()
         self.short_tasks.close()
 
     @Slot()
     def _on_changes_added(self) -> None:
-        if not self._pause.isActive():
+        if not self._pause_timer.isActive():
             self._signal_changes()
 
     @Slot()
@@ -142,8 +139,8 @@ class Bridge(QObject):
             self._pending = []
         self._deliver_results()  # first those of these changes: a commit sets its result, then notifies the bridge
         if burst and not self._is_closed:
-            self.changed.emit(_merged(burst))
-            self._pause.start(_PAUSE_MS)
+            self.changed.emit(_merge(burst))
+            self._pause_timer.start(_PAUSE_MS)
 
     def _add_result(self, function: Callable[[], object]) -> None:
         """Deliver the result of a write soon, before the signal of its changes; any thread."""
@@ -166,7 +163,7 @@ def _call(receiver: QObject, function: Callable[..., object], args: tuple[object
         function(*args)
 
 
-def _merged(burst: Sequence[Changes]) -> Changes:
+def _merge(burst: Sequence[Changes]) -> Changes:
     """Return the sum of changes, with the last state of each plant."""
     added: dict[int, PlantRow] = {}
     updated: dict[int, PlantRow] = {}
@@ -186,10 +183,10 @@ def _merged(burst: Sequence[Changes]) -> Changes:
         updated |= changed
         removed |= dict.fromkeys(changes.removed)
     return Changes(
-        tuple(added.values())[-_MAX_LISTED:],
-        tuple(updated.values())[-_MAX_LISTED:],
-        tuple(removed)[-_MAX_LISTED:],
-        needs_reload or max(len(added), len(updated), len(removed)) > _MAX_LISTED,
+        tuple(added.values())[-_MAX_LISTED_PLANTS:],
+        tuple(updated.values())[-_MAX_LISTED_PLANTS:],
+        tuple(removed)[-_MAX_LISTED_PLANTS:],
+        needs_reload or max(len(added), len(updated), len(removed)) > _MAX_LISTED_PLANTS,
         any(changes.tokens_changed for changes in burst),
         any(changes.history_changed for changes in burst),
     )

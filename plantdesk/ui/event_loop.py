@@ -31,9 +31,9 @@ class Midnight(QObject):
 
     @Slot()
     def _on_timeout(self) -> None:
-        before = self._date
+        previous_date = self._date
         self._date = QDate.currentDate()
-        if self._date != before:
+        if self._date != previous_date:
             self.passed.emit()
 
 

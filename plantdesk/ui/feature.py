@@ -34,10 +34,7 @@ from plantdesk.ui.widgets.messages import MessageLine
 
 @dataclass
 class WindowContext:
-    """The parts of the window that features share.
-
-    A feature adds its commands to `menus`, its panes and bars to `page`, and its states to `status_bar`.
-    """
+    """The parts of the window that features share: they add commands to `menus`, panes and bars to `page`."""
 
     theme: Theme
     bridge: Bridge
@@ -71,7 +68,7 @@ class WindowContext:
     def report_change(self, change: Change, text: str) -> None:
         """Push a change to the undo stack, and report it with an Undo button."""
         self.undo_stack.push(change)
-        undo = self.undo_stack.undo_action(change)
+        undo = self.undo_stack.make_undo_action(change)
         self.page.toast.show_message(text, undo, key=key_text(Key.Undo))
 
 
@@ -226,7 +223,7 @@ class PlantChanges(QObject):
         actions = [(self.tr("Show"), show)]
         if applied.change is not None:
             self._context.undo_stack.push(applied.change)
-            actions.append(self._context.undo_stack.undo_action(applied.change))
+            actions.append(self._context.undo_stack.make_undo_action(applied.change))
         key = key_text(Key.Undo) if applied.change is not None else ""
         toast = self._context.page.toast
         toast.show_message(translated(text.filled(made=message, count=applied.skipped)), *actions, key=key)

@@ -68,7 +68,7 @@ def tag_of(term: Term) -> str | None:
     return term.tag if term.branch is None else term.tag[:-1]
 
 
-def moved_filter(term: Term, old: str, new: str | None) -> Term | None:
+def rename_in_filter(term: Term, old: str, new: str | None) -> Term | None:
     """Return a filter after the tag `old` was renamed to `new`; None if the tag of the filter was removed."""
     if not isinstance(term, HasTag) or term.tag is None:
         return term

@@ -15,10 +15,10 @@ from plantdesk.ui.qt import application
 _TIMEOUT_MS = 5000
 
 
-def _copy(event: QKeyEvent) -> QKeyEvent:
-    """Return a copy of a key event: Qt deletes the original.
+def _copy_event(event: QKeyEvent) -> QKeyEvent:
+    """Return a copy of a key event, as Qt deletes the original.
 
-    Without the Shift of Ctrl+;, which some keyboards need for “;”: Qt ignores it only in events of the keyboard.
+    The copy of Ctrl+; has no Shift, which some keyboards need for “;”: Qt ignores it in events of the keyboard only.
     """
     control = Qt.KeyboardModifier.ControlModifier
     shift = Qt.KeyboardModifier.ShiftModifier
@@ -42,14 +42,14 @@ class HeldKeys(QObject):
         self._keys: deque[QKeyEvent] = deque()
         self._is_holding = False
         self._release_timer = QTimer(self, singleShot=True, interval=0)
-        self._release_timer.timeout.connect(self._send)
-        self._timeout = QTimer(self, singleShot=True, interval=_TIMEOUT_MS)
-        self._timeout.timeout.connect(self.drop_commands)
+        self._release_timer.timeout.connect(self._send_keys)
+        self._timeout_timer = QTimer(self, singleShot=True, interval=_TIMEOUT_MS)
+        self._timeout_timer.timeout.connect(self.drop_commands)
 
     def hold(self) -> None:
         """Hold the next keys."""
         self._release_timer.stop()
-        self._timeout.start()
+        self._timeout_timer.start()
         if not self._is_holding:
             self._is_holding = True
             application().installEventFilter(self)
@@ -64,14 +64,14 @@ class HeldKeys(QObject):
     def drop(self) -> None:
         """Drop the keys."""
         if self._is_holding:
-            self._end()
+            self._stop_holding()
             self._keys.clear()
 
     @Slot()
     def drop_commands(self) -> None:
         """Send the keys to the focused text field, without shortcuts of commands; without such a field, drop them."""
         keys = list(self._keys)
-        target = self._target()
+        target = self._find_target()
         self.drop()
         if target.testAttribute(Qt.WidgetAttribute.WA_InputMethodEnabled):
             for key in keys:
@@ -82,30 +82,30 @@ class HeldKeys(QObject):
         kind = event.type()
         if kind is QEvent.Type.MouseButtonPress:
             self.drop_commands()
-        elif kind in {QEvent.Type.ShortcutOverride, QEvent.Type.KeyPress} and self._is_of_window():
+        elif kind in {QEvent.Type.ShortcutOverride, QEvent.Type.KeyPress} and self._is_window_active():
             if isinstance(event, QKeyEvent) and kind is QEvent.Type.KeyPress:
-                self._keys.append(_copy(event))
+                self._keys.append(_copy_event(event))
             event.accept()  # else it would trigger a shortcut
             return True
         return False
 
-    def _is_of_window(self) -> bool:
+    def _is_window_active(self) -> bool:
         active = QApplication.activePopupWidget() or QApplication.activeModalWidget() or QApplication.activeWindow()
         return active is None or active is self._widget.window()
 
-    def _end(self) -> None:
+    def _stop_holding(self) -> None:
         self._is_holding = False
         self._release_timer.stop()
-        self._timeout.stop()
+        self._timeout_timer.stop()
         application().removeEventFilter(self)
 
     @Slot()
-    def _send(self) -> None:
-        self._end()
+    def _send_keys(self) -> None:
+        self._stop_holding()
         while self._keys and not self._is_holding:
-            QApplication.sendEvent(self._target(), self._keys.popleft())  # or its shortcut
+            QApplication.sendEvent(self._find_target(), self._keys.popleft())  # or its shortcut
 
-    def _target(self) -> QWidget:
+    def _find_target(self) -> QWidget:
         top: QWidget = QApplication.activePopupWidget() or QApplication.activeModalWidget() or self._widget.window()
         focused: QWidget | None = top.focusWidget()
         return top if focused is None else focused

@@ -53,8 +53,8 @@ class MainWindow(QMainWindow):
         self._focus_when_hidden: QWidget | None = None
         #: While Tab or F6 moves the focus: the widget that had it before the first of these keys. Else None.
         self.focus_before_keys: QWidget | None = None
-        self._focus_at_start: QWidget | None = None
-        self._arrived_at = _FocusState(None, None)
+        self._focus_before_first_key: QWidget | None = None
+        self._focus_after_keys = _FocusState(None, None)
         #: Called before the program ends; returns False to keep it running.
         self.may_close: Callable[[], bool] = lambda: True
         #: Called when the user closes the window; returns True if it was hidden, or the user was asked, instead.
@@ -128,9 +128,9 @@ class MainWindow(QMainWindow):
 
     def save_geometry(self) -> None:
         """Save size and position for the next start; Wayland does not report the position."""
-        maximized = self.isMaximized()
-        rect = self.normalGeometry() if maximized or self.isMinimized() else self.geometry()
-        values: dict[str, object] = {"width": rect.width(), "height": rect.height(), "maximized": maximized}
+        is_maximized = self.isMaximized()
+        rect = self.normalGeometry() if is_maximized or self.isMinimized() else self.geometry()
+        values: dict[str, object] = {"width": rect.width(), "height": rect.height(), "maximized": is_maximized}
         if not QApplication.platformName().startswith("wayland"):
             values["position"] = [rect.x(), rect.y()]
         self._preferences.change(window=values)
@@ -173,13 +173,13 @@ class MainWindow(QMainWindow):
 
     @contextmanager
     def _focus_change_by_key(self) -> Iterator[None]:
-        """Set `focus_before_keys` while a key moves the focus; widgets that such keys have only passed do not count."""
-        if self._focus_state != self._arrived_at:
-            self._focus_at_start = self.focusWidget()
-        self.focus_before_keys = self._focus_at_start
+        """Set `focus_before_keys` while a key moves the focus: what had it before the first of several such keys."""
+        if self._focus_state != self._focus_after_keys:
+            self._focus_before_first_key = self.focusWidget()
+        self.focus_before_keys = self._focus_before_first_key
         yield
         self.focus_before_keys = None
-        self._arrived_at = self._focus_state
+        self._focus_after_keys = self._focus_state
 
     @property
     def _focus_state(self) -> _FocusState:

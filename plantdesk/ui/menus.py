@@ -97,10 +97,10 @@ class Menus(QObject):
         #: The menu of each section, and the hidden separator after its last command.
         self._section_ends: dict[Section, tuple[QMenu, QAction]] = {}
         self._actions: dict[Section, list[QAction]] = {section: [] for section in Section}
-        self._groups = {section: QActionGroup(self) for section in _STORE_SECTIONS}
-        for group in self._groups.values():
+        self._store_groups = {section: QActionGroup(self) for section in _STORE_SECTIONS}
+        for group in self._store_groups.values():
             group.setExclusionPolicy(QActionGroup.ExclusionPolicy.None_)
-        for title, groups in _menu_layout():
+        for title, groups in _make_menu_layout():
             self._fill_menu(bar.addMenu(title), groups)
 
     @property
@@ -117,7 +117,7 @@ class Menus(QObject):
             title = self._submenu_titles.get(action)
             text = action.text() if title is None else f"{title}: {action.text()}"
             if action.isVisible() and text:
-                commands.append(Command(_plain_text(text), action, self._search_words.get(action, "")))
+                commands.append(Command(_strip_mnemonic(text), action, self._search_words.get(action, "")))
         return commands + self.extra_commands()
 
     def actions_of(self, section: Section) -> list[QAction]:
@@ -127,14 +127,14 @@ class Menus(QObject):
     def set_reachable(self, *, is_reachable: bool) -> None:
         """Disable all commands that need the store while it is not reachable."""
         for section in _STORE_SECTIONS:
-            self._groups[section].setEnabled(is_reachable)
+            self._store_groups[section].setEnabled(is_reachable)
 
     def menu(self, section: Section) -> QMenu:
         """Return the menu of a section."""
         menu, _ = self._section_ends[section]
         return menu
 
-    def context_menu(self, parent: QWidget, *sections: Section) -> QMenu:
+    def make_context_menu(self, parent: QWidget, *sections: Section) -> QMenu:
         """Return a menu of the enabled commands of `sections`. It is deleted when it closes."""
         from PySide6.QtWidgets import QMenu
 
@@ -209,10 +209,7 @@ class Menus(QObject):
         *,
         in_menu: bool = True,
     ) -> QActionGroup:
-        """Add a submenu with a command for each text and value of `choices`. One of them can be checked.
-
-        `slot` gets the value of the chosen one.
-        """
+        """Add a submenu of exclusive commands, one for each text and value; `slot` gets the value of the chosen one."""
         group = QActionGroup(self)
         group.setExclusionPolicy(QActionGroup.ExclusionPolicy.ExclusiveOptional)
         actions = [self._make_choice(section, group, text, value) for text, value in choices]
@@ -248,10 +245,10 @@ class Menus(QObject):
         action.setIconText(action.iconText())  # for the list of keys: the text may change
         # Qt must not derive a role from a translated text: macOS then moves only actions with a given role.
         action.setMenuRole(QAction.MenuRole.NoRole)
-        action.setShortcuts(list(dict.fromkeys(sequence for key in keys for sequence in _key_sequences(key))))
+        action.setShortcuts(list(dict.fromkeys(sequence for key in keys for sequence in _make_key_sequences(key))))
         self._actions[section].append(action)
-        if section in self._groups:
-            self._groups[section].addAction(action)
+        if section in self._store_groups:
+            self._store_groups[section].addAction(action)
         return action
 
 
@@ -269,7 +266,7 @@ class _Submenu(NamedTuple):
 _Groups = Sequence[list[Section] | _Submenu]
 
 
-def _menu_layout() -> list[tuple[str, _Groups]]:
+def _make_menu_layout() -> list[tuple[str, _Groups]]:
     """Return the titles of the menus and their sections, with separators between the inner lists."""
     stores = [[Section.FILE_OPEN], [Section.FILE_STORE], [Section.FILE_RECENT]]
     return [
@@ -307,7 +304,7 @@ def _menu_layout() -> list[tuple[str, _Groups]]:
     ]
 
 
-def _plain_text(text: str) -> str:
+def _strip_mnemonic(text: str) -> str:
     """Return the text of a command without mnemonic and ellipsis."""
     return text.replace("&&", "\0").replace("&", "").replace("\0", "&").removesuffix("…")
 
@@ -325,5 +322,5 @@ def _insert_submenu(menu: QMenu, before: QAction, title: str) -> QMenu:
     return submenu
 
 
-def _key_sequences(key: Key | str) -> list[QKeySequence]:
+def _make_key_sequences(key: Key | str) -> list[QKeySequence]:
     return [QKeySequence(key)] if isinstance(key, str) else QKeySequence.keyBindings(key)

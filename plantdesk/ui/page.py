@@ -24,7 +24,7 @@ _SIDEBAR_WIDTH = 212
 _MIN_CARD_WIDTH = 320
 _MAX_CARD_WIDTH = 400
 #: The least width of the page at which the sidebar is docked, for text of 13 px.
-_DOCKS_SIDEBAR_FROM = 900
+_MIN_DOCKING_WIDTH = 900
 
 
 class SidePane(QFrame):
@@ -99,10 +99,7 @@ class SidePane(QFrame):
             self._update()
 
     def set_has_room(self, *, has_room: bool) -> None:
-        """Dock the pane, or collapse it without room; with the focus in it, it becomes an open drawer.
-
-        Only `Page` calls this.
-        """
+        """Dock the pane, or collapse it; with the focus in it, it becomes an open drawer. Only `Page` calls this."""
         if has_room != self._has_room:
             self._has_room = has_room
             self.is_open = not has_room and self.isVisible() and self.isAncestorOf(self.window().focusWidget())
@@ -230,14 +227,14 @@ class Page(QFrame):
     def collapse_panes(self) -> None:
         """Dock the panes for which there is room, and collapse the others to drawers."""
         width = self.width()
-        card = self._card_width()
-        sidebar = max(self._theme.metrics.scaled(_SIDEBAR_WIDTH), self.sidebar_pane.needed_width)
-        self.sidebar_pane.set_has_room(has_room=width >= self._theme.metrics.scaled(_DOCKS_SIDEBAR_FROM))
-        taken = card + (sidebar if self.sidebar_pane.is_docked else 0)
-        self.card_pane.set_has_room(has_room=width - taken >= self._needed_width())
+        card_width = self._card_width()
+        sidebar_width = max(self._theme.metrics.scaled(_SIDEBAR_WIDTH), self.sidebar_pane.needed_width)
+        self.sidebar_pane.set_has_room(has_room=width >= self._theme.metrics.scaled(_MIN_DOCKING_WIDTH))
+        taken_width = card_width + (sidebar_width if self.sidebar_pane.is_docked else 0)
+        self.card_pane.set_has_room(has_room=width - taken_width >= self._needed_width())
         for pane, pane_width, slot in (
-            (self.sidebar_pane, sidebar, self._sidebar_slot),
-            (self.card_pane, card, self._body),
+            (self.sidebar_pane, sidebar_width, self._sidebar_slot),
+            (self.card_pane, card_width, self._body),
         ):
             pane.setFixedWidth(min(pane_width, width))
             if pane.is_collapsed:
@@ -247,12 +244,12 @@ class Page(QFrame):
         self._arrange_drawers()
 
     @Slot(QWidget, QWidget)
-    def _on_focus_changed(self, before: QWidget | None, focused: QWidget | None) -> None:
+    def _on_focus_changed(self, previous: QWidget | None, focused: QWidget | None) -> None:
         """Close the drawer of the sidebar when a key moves the focus out of it to a widget that it may cover."""
-        if before is None or focused is None or QGuiApplication.mouseButtons():
+        if previous is None or focused is None or QGuiApplication.mouseButtons():
             return
         is_covered = not any(map(has_focus, (self.sidebar_pane, self.card_pane, self.toast)))
-        if self.sidebar_pane.isAncestorOf(before) and self.isAncestorOf(focused) and is_covered:
+        if self.sidebar_pane.isAncestorOf(previous) and self.isAncestorOf(focused) and is_covered:
             self.sidebar_pane.close_drawer()
 
     @override
@@ -296,15 +293,15 @@ class Page(QFrame):
     def _arrange_drawers(self) -> None:
         """Move collapsed panes over the list, the sidebar to its start, the card to its end, the toast between them."""
         top = self._strip.geometry().bottom() + 2
-        for pane, at_start in ((self.sidebar_pane, True), (self.card_pane, False)):
+        for pane, is_at_start in ((self.sidebar_pane, True), (self.card_pane, False)):
             if pane.is_collapsed:
-                x = 0 if at_start else self.width() - pane.width()
+                x = 0 if is_at_start else self.width() - pane.width()
                 rect = QRect(x, top, pane.width(), self._list.geometry().bottom() + 1 - top)
                 pane.setGeometry(QStyle.visualRect(self.layoutDirection(), self.rect(), rect))
                 pane.raise_()
-        start, end = (
+        start_margin, end_margin = (
             SCROLL_BAR_WIDTH + (pane.width() if pane.is_drawer else 0) for pane in (self.sidebar_pane, self.card_pane)
         )
-        left, _, right, _ = mirrored(self, start, 0, end, 0)
+        left, _, right, _ = mirrored(self, start_margin, 0, end_margin, 0)
         area = QRect(self._list.mapTo(self, QPoint()), self._list.size())
         self.toast.set_area(area.adjusted(left, 0, -right, 0))

@@ -18,7 +18,7 @@ from plantdesk.platform.unsaved_file import STORED_NAMES, UnsavedFile
 
 _log = logging.getLogger(__name__)
 
-_TEXT_STEP = 1.1
+_TEXT_SCALE_STEP = 1.1
 
 
 class Preferences(QObject):
@@ -52,14 +52,11 @@ class Preferences(QObject):
         self._unsaved.reserve()
         if self._file.parent.is_dir():
             self._watcher = QFileSystemWatcher([str(self._file.parent)], window)
-            self._watcher.directoryChanged.connect(self._read_again)
+            self._watcher.directoryChanged.connect(self._reload)
 
     @Slot()
-    def _read_again(self) -> None:
-        """Read the file, unless it lacks changes that this window could not save.
-
-        If it cannot be read, or is invalid, the present settings stay.
-        """
+    def _reload(self) -> None:
+        """Read the file again, unless this window has unsaved changes; an unreadable or invalid file is ignored."""
         if self._file is None or not self.are_saved:
             return
         try:
@@ -76,7 +73,7 @@ class Preferences(QObject):
 
     def scale_text(self, steps: int) -> None:
         """Enlarge the text by a number of steps, or reduce it by a negative one, within limits."""
-        scale = self.settings.text_scale * _TEXT_STEP**steps
+        scale = self.settings.text_scale * _TEXT_SCALE_STEP**steps
         self.change(text_scale=round(min(max(scale, MIN_TEXT_SCALE), MAX_TEXT_SCALE), 2))
 
     def of_store(self, key: str) -> Mapping[str, object]:
@@ -92,7 +89,7 @@ class Preferences(QObject):
             self._apply(lambda settings: with_store(settings, key, values))
 
     def _save_unsaved(self, key: str, unsaved: Mapping[str, Sequence[object]]) -> None:
-        before = self.keeps_unsaved
+        could_keep = self.keeps_unsaved
         try:
             if unsaved:
                 self._unsaved.change(key, unsaved)
@@ -100,18 +97,18 @@ class Preferences(QObject):
         except OSError as error:
             _log.warning("What is not saved cannot be kept: %s", error)
             self.keeps_unsaved = False
-        if self.keeps_unsaved is not before:
+        if self.keeps_unsaved is not could_keep:
             self.changed.emit()
 
     def _apply(self, change: Callable[[Settings], Settings]) -> None:
         """Change the present settings and the file. Other windows may have changed other settings in it."""
-        changed = change(self.settings)
-        if changed == self.settings and self.are_saved:
+        new_settings = change(self.settings)
+        if new_settings == self.settings and self.are_saved:
             return
-        self.settings = changed
+        self.settings = new_settings
         try:
             if self._file is not None:
-                settings_file.update(self._file, change, changed)
+                settings_file.update(self._file, change, new_settings)
             self.are_saved = True
         except OSError as error:
             _log.warning("The settings cannot be saved: %s", error)

@@ -22,7 +22,7 @@ Index: TypeAlias = QModelIndex | QPersistentModelIndex
 #: The largest size of a widget; PySide has no such constant.
 QWIDGETSIZE_MAX = (1 << 24) - 1
 #: The size of title bar and borders. The real one is known only after the window is shown.
-_FRAME = QSize(16, 48)
+_FRAME_SIZE = QSize(16, 48)
 #: Item of a layout that takes the room which the others leave.
 STRETCH = -1
 
@@ -74,11 +74,11 @@ def fill(layout: Box, *items: Item, margins: Margins | None = None, spacing: int
     if spacing is not None:
         layout.setSpacing(spacing)
     for item in items:
-        _add(layout, item)
+        _add_item(layout, item)
     return layout
 
 
-def _add(layout: QBoxLayout, item: Item) -> None:
+def _add_item(layout: QBoxLayout, item: Item) -> None:
     if item == STRETCH:
         layout.addStretch(1)
         return
@@ -111,7 +111,7 @@ def _release_items(layout: QLayout) -> None:
             invalidate(item)
 
 
-def separator_line() -> QFrame:
+def make_separator_line() -> QFrame:
     """Return a horizontal line in the colour of the theme."""
     line = QFrame()
     line.setProperty("pane", "lines")
@@ -121,7 +121,7 @@ def separator_line() -> QFrame:
 
 def fitted(widget: QWidget, requested: QSize) -> QSize:
     """Return a size, reduced to fit the screen of the widget inside a window frame."""
-    return requested.boundedTo(widget.screen().availableGeometry().size() - _FRAME)
+    return requested.boundedTo(widget.screen().availableGeometry().size() - _FRAME_SIZE)
 
 
 def documents_folder() -> Path:
@@ -160,18 +160,18 @@ class QtDiagnostics(NamedTuple):
 
 def qt_diagnostics(icon: Path) -> QtDiagnostics:
     """Return the diagnostics, after rendering `icon`. Creates a QGuiApplication if there is none."""
-    gui = QGuiApplication.instance() or QGuiApplication(["plantdesk"])
+    app = QGuiApplication.instance() or QGuiApplication(["plantdesk"])
     plugins = Path(QLibraryInfo.path(QLibraryInfo.LibraryPath.PluginsPath))
     diagnostics = QtDiagnostics(
         qt=qVersion(),
-        platforms=sorted(_name(file) for file in (plugins / "platforms").iterdir() if file.is_file()),
+        platforms=sorted(_plugin_name(file) for file in (plugins / "platforms").iterdir() if file.is_file()),
         image_formats=sorted(bytes(name.data()).decode() for name in QImageReader.supportedImageFormats()),
         draws_icon=icon.is_file() and not QIcon(str(icon)).pixmap(32, 32).isNull(),
     )
-    del gui  # before the interpreter exits, or Qt crashes
+    del app  # before the interpreter exits, or Qt crashes
     return diagnostics
 
 
-def _name(plugin: Path) -> str:
+def _plugin_name(plugin: Path) -> str:
     """Return the plugin's own name: xcb for libqxcb.so, windows for qwindows.dll."""
     return plugin.stem.removeprefix("lib").removeprefix("q")

@@ -61,12 +61,12 @@ class TagDialog(Dialog):
         """Add a button for no tag."""
         self.buttons.addButton(text, START_ROLE).clicked.connect(self._on_removed)
 
-    def _tag(self) -> str:
+    def _read_tag(self) -> str:
         return tag_from_input(self._edit.text())
 
     @Slot()
     def _on_text_changed(self) -> None:
-        self._button.setEnabled(bool(self._tag()))
+        self._button.setEnabled(bool(self._read_tag()))
         self._message.clear()
 
     @Slot()
@@ -78,7 +78,7 @@ class TagDialog(Dialog):
     def _on_accepted(self) -> None:
         from plantdesk.domain.validation import plant_fields
 
-        tag = self._tag()
+        tag = self._read_tag()
         try:
             plant_fields({"name": "", "tag": tag})
         except InvalidPlantError as error:
@@ -145,9 +145,9 @@ class CloseQuestion(QObject):
             title = self.tr("Close PlantDesk and cancel this?")
             self._ask(title, running_text, self.tr("&Cancel it and close"), self.tr("&Keep open"))
         elif unsaved:
-            text, confirm = self._unsaved_texts()
+            text, confirm_label = self._unsaved_texts()
             show = partial(self._context.page.focus_part, PagePart.UNSAVED)
-            self._ask(unsaved, text, confirm, self.tr("&Show"), show)
+            self._ask(unsaved, text, confirm_label, self.tr("&Show"), show)
         return not running_text and not unsaved
 
     def _unsaved_texts(self) -> tuple[str, str]:
@@ -162,19 +162,20 @@ class CloseQuestion(QObject):
             text = self.tr("They wait on this computer, and are sent to the server when PlantDesk is opened again.")
         return text, self.tr("&Close and keep")
 
-    def _ask(self, title: str, text: str, confirm: str, stay: str, on_stay: Callable[[], None] | None = None) -> None:
+    def _ask(self, title: str, text: str, confirm: str, stay: str, on_stay: Answer | None = None) -> None:
+        """Ask, unless a question is open; `confirm` and `stay` are the labels of its buttons."""
         if self._is_open():
             return
         box = self._box = MessageBox(self._context.theme, "PlantDesk", title, text, self._window)
         box.add_button(confirm).clicked.connect(self.confirmed)
-        stays = box.add_button(stay, ButtonRole.RejectRole)
+        stay_button = box.add_button(stay, ButtonRole.RejectRole)
         if on_stay is not None:
-            stays.clicked.connect(on_stay)
+            stay_button.clicked.connect(on_stay)
         box.open()
 
     @Slot()
     def _on_close_unblocked(self) -> None:
-        if self._box is not None and self._is_open() and not self._running_text() and not self._remember_unsaved():
+        if self._box is not None and self._is_open() and not (self._running_text() or self._remember_unsaved()):
             self._box.reject()
             if not self._context.page.toast.is_persistent and QApplication.activeModalWidget() is None:
                 self.confirmed.emit()
@@ -212,20 +213,20 @@ class ConflictQuestion(QObject):
 
     def read(self, queries: StoreQueries, row: PlantRow, mine: str, done: Callable[[PlantRow | None], object]) -> None:
         """Call `done` with the current plant. If that cannot be read, ask whether to try again or to drop `mine`."""
-        again = partial(self.read, queries, row, mine, done)
+        retry = partial(self.read, queries, row, mine, done)
 
         def ask(error: Exception) -> None:
             title = self.tr("{name} was changed elsewhere and cannot be read now")
-            actions = (self.tr("Try again"), again), (self.tr("Discard mine"), self.discarded.emit)
+            actions = (self.tr("Try again"), retry), (self.tr("Discard mine"), self.discarded.emit)
             self._ask(title, row, f"{error_text(error)}\n{self._own_version_text(mine)}", *actions)
 
         queries.run(self, lambda reader, _task: reader.plant(row.id), done, ask)
 
-    def ask_about_changed(self, now: PlantRow, mine: str, theirs: str, keep: Answer) -> None:
+    def ask_about_changed(self, current: PlantRow, mine: str, theirs: str, keep: Answer) -> None:
         """Ask which version to keep: `theirs`, of the store, or `mine`; `keep` saves it."""
         text = f"{self._own_version_text(mine)}\n{self.tr('Theirs: {theirs}').format(theirs=theirs)}"
-        take = self.tr("Take theirs"), self.discarded.emit
-        self._ask(self._changed, now, text, (self.tr("Keep mine"), keep), take)
+        take_theirs = self.tr("Take theirs"), self.discarded.emit
+        self._ask(self._changed, current, text, (self.tr("Keep mine"), keep), take_theirs)
 
     def ask_about_deleted(self, row: PlantRow, mine: str, add: Answer) -> None:
         """Ask whether to add the plant again."""
@@ -235,7 +236,7 @@ class ConflictQuestion(QObject):
     def close(self) -> None:
         """Withdraw the question."""
         while self._bars:
-            self._remove(self._bars[-1])
+            self._close_bar(self._bars[-1])
 
     def _ask(self, title: str, row: PlantRow, text: str, *actions: tuple[str, Answer]) -> None:
         bar = self._context.page.add_bar()
@@ -244,11 +245,11 @@ class ConflictQuestion(QObject):
         bar.show_state(Tone.WARNING, title.format(name=quoted(row.name)), text, *answers, persistent=True)
 
     def _answer(self, bar: InfoBar, action: Answer) -> None:
-        self._remove(bar)
+        self._close_bar(bar)
         action()
         self.answered.emit()
 
-    def _remove(self, bar: InfoBar) -> None:
+    def _close_bar(self, bar: InfoBar) -> None:
         self._bars.remove(bar)
         bar.clear()
         bar.deleteLater()

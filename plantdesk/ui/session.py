@@ -52,18 +52,18 @@ class StoreOpener(QObject):
         #: Whether the store is neither open nor being opened.
         self.is_closed = True
         self._bridge = bridge
-        self._opening: Task | None = None
+        self._opening_task: Task | None = None
         self._store: PlantStore | None = None
         self._failed_attempts = 0
-        self._retry = QTimer(self, singleShot=True, interval=_FILE_RETRY_MS)
-        self._retry.timeout.connect(self.open)
+        self._retry_timer = QTimer(self, singleShot=True, interval=_FILE_RETRY_MS)
+        self._retry_timer.timeout.connect(self.open)
 
     def open(self, *, create: bool = False) -> None:
         """Open the store, or `create` it, unless it is open or being opened."""
         if not self.is_closed:
             return
         self.is_closed = False
-        self._retry.stop()
+        self._retry_timer.stop()
         location = self.location
 
         def open_store(task: Task) -> PlantStore:
@@ -73,9 +73,9 @@ class StoreOpener(QObject):
             store.close()  # the task was cancelled: the program ends, or opens another store
             raise InterruptedError
 
-        self._opening = self._bridge.long_tasks.run(self, open_store, self._on_opened, self._on_failed)
+        self._opening_task = self._bridge.long_tasks.run(self, open_store, self._on_opened, self._on_failed)
 
-    def use(self, location: StoreLocation) -> None:
+    def change_location(self, location: StoreLocation) -> None:
         """Set another location; an open store is closed in the background."""
         store = self._release_store()
         if store is not None:
@@ -85,7 +85,7 @@ class StoreOpener(QObject):
 
     def begin_closing(self) -> None:
         """Stop retrying, and let the store wait less for a server that does not answer."""
-        self._retry.stop()
+        self._retry_timer.stop()
         if self._store is not None:
             self._store.begin_closing()
 
@@ -100,8 +100,8 @@ class StoreOpener(QObject):
 
     def _release_store(self) -> PlantStore | None:
         """Cancel the opening; return the open store, without an owner from now on."""
-        if self._opening is not None:
-            self._opening.cancel()
+        if self._opening_task is not None:
+            self._opening_task.cancel()
         store = self._store
         self._store = None
         return store
@@ -119,10 +119,10 @@ class StoreOpener(QObject):
         if not isinstance(error, PlantDeskError):
             return
         if self.location.server is None:
-            self._retry.start()
+            self._retry_timer.start()
         elif error.retry_after is not None:  # a refused user is not retried
             delay = _SERVER_RETRIES_MS[min(self._failed_attempts, len(_SERVER_RETRIES_MS) - 1)]
-            self._retry.start(delay)
+            self._retry_timer.start(delay)
             self._failed_attempts += 1
 
 
@@ -171,11 +171,11 @@ class Session(QObject):
         self._collector = GarbageCollector(self)
         self._opener.opened.connect(self._on_opened)
         self._opener.failed.connect(self._on_not_opened)
-        self._unsubscribe: list[Callable[[], None]] = []
+        self._unsubscribers: list[Callable[[], None]] = []
         self._unreached_store: UnreachedStore | None = None  # answers requests until the store is reached
         self.workspace: Workspace | None = None
         self._single_window = single_window
-        single_window.requested.connect(self.handle)
+        single_window.request_received.connect(self.handle_request)
         window.closing.connect(self._on_closing)
 
     @property
@@ -200,33 +200,33 @@ class Session(QObject):
 
         self._is_quick_only = is_quick
         self._opener.open(create=create)
-        content = self.workspace = Workspace(
+        workspace = self.workspace = Workspace(
             theme, self.bridge, self._preferences, self.api, self._opener.location, self._window
         )
-        content.file_chosen.connect(self._on_file_chosen)
-        content.try_again_requested.connect(self._try_again)
-        content.new_store_requested.connect(partial(self._try_again, create=True))
-        content.plants_shown.connect(self._on_plants_shown)
-        content.requested.connect(self.handle)
-        content.quick_done.connect(self._on_quick_done)
-        content.store_requested.connect(self.store_requested, Qt.ConnectionType.QueuedConnection)  # it may be deleted
-        content.set_up()
-        content.show_and_focus()
+        workspace.file_chosen.connect(self._on_file_chosen)
+        workspace.try_again_requested.connect(self._try_again)
+        workspace.new_store_requested.connect(partial(self._try_again, create=True))
+        workspace.plants_shown.connect(self._on_plants_shown)
+        workspace.window_requested.connect(self.handle_request)
+        workspace.quick_entry_closed.connect(self._on_quick_entry_closed)
+        workspace.store_requested.connect(self.store_requested, Qt.ConnectionType.QueuedConnection)  # it may be deleted
+        workspace.set_up()
+        workspace.show_and_focus()
         QCoreApplication.processEvents(QEventLoop.ProcessEventsFlag.ExcludeUserInputEvents)
         if not is_quick:
-            content.begin_tray()
+            workspace.start_tray()
         self._single_window.listen()
 
     @Slot(object)
-    def handle(self, request: WindowRequest) -> None:
-        """Handle the request of this start of the program or of a later one."""
+    def handle_request(self, request: WindowRequest) -> None:
+        """Show the window, the quick entry or a plant, as this start of the program or a later one requests."""
         if self.workspace is None:
             return
         if request.quick:
-            self.workspace.open_quick(request.token)
+            self.workspace.open_quick_entry(request.token)
             return
         self._window.show_in_front(request.token)
-        self._begin_services()
+        self._start_services()
         if request.address:
             self.workspace.open_plant_url(request.address)
 
@@ -244,7 +244,7 @@ class Session(QObject):
         self._unserved_store = None
         self._single_window.stop_listening()
         self._opener.begin_closing()
-        for unsubscribe in self._unsubscribe:
+        for unsubscribe in self._unsubscribers:
             unsubscribe()
         if self.workspace is not None:
             self.workspace.release_store()
@@ -265,11 +265,12 @@ class Session(QObject):
 
     @Slot(object)
     def _on_opened(self, store: PlantStore) -> None:
+        """Lock the store if that was not possible before, follow its changes, and show it; the API starts later."""
         if not self._single_window.is_locked:  # its folder could not be written to at the start
             single_window = SingleWindow(self._opener.location, paths.path_or_none(paths.data_folder))
             if single_window.try_lock():
                 self._set_single_window(single_window)
-        self._unsubscribe += [
+        self._unsubscribers += [
             store.subscribe_health(self.bridge.notify_health),
             store.subscribe(self.bridge.notify_changes),
         ]
@@ -286,21 +287,21 @@ class Session(QObject):
 
     def _serve(self, store: PlantStore) -> None:
         self._unserved_store = None
-        self._unsubscribe.append(store.begin_backups(self.bridge.notify_backup))
+        self._unsubscribers.append(store.begin_backups(self.bridge.notify_backup))
         self.api.serve(store)
 
-    def _begin_services(self) -> None:
+    def _start_services(self) -> None:
         """Start tray and server: the quick entry alone does not need them."""
         if not self._is_quick_only:
             return
         self._is_quick_only = False
         if self.workspace is not None:
-            self.workspace.begin_tray()
+            self.workspace.start_tray()
         if self._unserved_store is not None:
             self._serve(self._unserved_store)
 
     @Slot()
-    def _on_quick_done(self) -> None:
+    def _on_quick_entry_closed(self) -> None:
         if self._is_quick_only and self.may_close_store():
             self.quit_requested.emit()
 
@@ -334,7 +335,7 @@ class Session(QObject):
         self._unserved_store = self._unreached_store = None
         self._single_window.release()
         self._set_single_window(single_window)
-        self._opener.use(location)
+        self._opener.change_location(location)
         if self.workspace is not None:
             self.workspace.set_location(location)
         self._try_again()
@@ -342,12 +343,12 @@ class Session(QObject):
     def _set_single_window(self, single_window: SingleWindow) -> None:
         self._single_window = single_window
         single_window.listen()
-        single_window.requested.connect(self.handle)
+        single_window.request_received.connect(self.handle_request)
 
-    def _on_other_answered(self, location: StoreLocation, single_window: SingleWindow, answered: bool) -> None:
+    def _on_other_answered(self, location: StoreLocation, single_window: SingleWindow, is_answered: bool) -> None:
         if single_window.is_locked:
             self._use_location(location, single_window)
-        elif answered:
+        elif is_answered:
             self.quit_requested.emit()
         elif self.workspace is not None:
             self.workspace.show_no_store(StuckWindowError(location))

@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 #: Milliseconds within which an open window must answer.
-_TIMEOUT = 5000
+_ANSWER_TIMEOUT_MS = 5000
 #: Milliseconds for which a window that is being closed may still write: a million plants take five seconds.
-_CLOSING_TIMEOUT = 15_000
+_CLOSING_TIMEOUT_MS = 15_000
 #: Milliseconds between two attempts to connect to a window that is starting or closing.
-_RETRY_DELAY = 50
+_RETRY_DELAY_MS = 50
 #: The request that only raises the window.
 _RAISE_REQUEST = WindowRequest()
 
@@ -54,7 +54,7 @@ class SingleWindow(QObject):
     """The lock of the only window of a store."""
 
     #: (request) A second start has sent a request.
-    requested = Signal(object)
+    request_received = Signal(object)
 
     def __init__(self, store: StoreLocation, folder: Path | None, parent: QObject | None = None) -> None:
         """Prepare a lock file in a local, private `folder`; None: lock nothing."""
@@ -98,21 +98,18 @@ class SingleWindow(QObject):
             _log.warning("A second start cannot bring this window to the front: %s", server.errorString())
 
     def ask_other(self, request: WindowRequest = _RAISE_REQUEST) -> OtherWindow:
-        """Send a request to the window that has the lock; if that window ends, lock the store (`is_locked`).
-
-        The returned object signals the result.
-        """
-        other = OtherWindow(self._name, request, self)
-        QTimer.singleShot(0, other, other.connect_to_other)
-        return other
+        """Send a request to the window that has the lock, or lock the store if that window ends (`is_locked`)."""
+        other_window = OtherWindow(self._name, request, self)
+        QTimer.singleShot(0, other_window, other_window.connect_to_other)
+        return other_window
 
     def raise_other(self, request: WindowRequest = _RAISE_REQUEST) -> bool:
         """Send a request by `ask_other`, run an event loop until the result, and return it."""
         answers: list[bool] = []
         loop = QEventLoop()
-        other = self.ask_other(request)
-        other.answered.connect(answers.append)
-        other.answered.connect(loop.quit)
+        other_window = self.ask_other(request)
+        other_window.answered.connect(answers.append)
+        other_window.answered.connect(loop.quit)
         loop.exec()
         return answers == [True]
 
@@ -135,16 +132,17 @@ class SingleWindow(QObject):
             if not is_same_user(connection.socketDescriptor()):
                 connection.abort()
             else:
-                self._read(connection)
+                self._read_request(connection)
 
     @Slot()
     def _on_ready_read(self) -> None:
         from PySide6.QtNetwork import QLocalSocket
 
         for connection in self._server.findChildren(QLocalSocket) if self._server is not None else ():
-            self._read(connection)
+            self._read_request(connection)
 
-    def _read(self, connection: QLocalSocket) -> None:
+    def _read_request(self, connection: QLocalSocket) -> None:
+        """Answer a complete request, and refuse one that is too long or invalid."""
         if not connection.canReadLine():
             if connection.bytesAvailable() > MAX_REQUEST:
                 connection.abort()
@@ -156,7 +154,7 @@ class SingleWindow(QObject):
             return
         connection.write(ANSWER)
         connection.flush()
-        self.requested.emit(request)
+        self.request_received.emit(request)
 
 
 class OtherWindow(QObject):
@@ -173,18 +171,18 @@ class OtherWindow(QObject):
         self._request = request
         self._single_window = single_window
         self._socket = QLocalSocket(self)
-        self._timeout = QTimer(self, singleShot=True)
-        self._retry = QTimer(self, singleShot=True, interval=_RETRY_DELAY)
+        self._timeout_timer = QTimer(self, singleShot=True)
+        self._retry_timer = QTimer(self, singleShot=True, interval=_RETRY_DELAY_MS)
         self._socket.connected.connect(self._on_connected)
         self._socket.readyRead.connect(self._on_answer)
         self._socket.errorOccurred.connect(self._on_error)
-        self._timeout.timeout.connect(self._on_timeout)
-        self._retry.timeout.connect(self._connect)
+        self._timeout_timer.timeout.connect(self._on_timeout)
+        self._retry_timer.timeout.connect(self._connect)
 
     @Slot()
     def connect_to_other(self) -> None:
         """Connect, and try again until the timeout while the other window is starting or closing."""
-        self._timeout.start(_CLOSING_TIMEOUT)
+        self._timeout_timer.start(_CLOSING_TIMEOUT_MS)
         self._connect()
 
     @Slot()
@@ -193,7 +191,7 @@ class OtherWindow(QObject):
 
     @Slot()
     def _on_connected(self) -> None:
-        self._timeout.start(_TIMEOUT)
+        self._timeout_timer.start(_ANSWER_TIMEOUT_MS)
         if is_same_user(self._socket.socketDescriptor()):
             self._socket.write(self._request.encoded())
         else:
@@ -207,15 +205,15 @@ class OtherWindow(QObject):
     def _on_error(self) -> None:
         if self._single_window.try_lock():
             self._finish(is_answered=True)
-        elif self._timeout.isActive():
-            self._retry.start()
+        elif self._timeout_timer.isActive():
+            self._retry_timer.start()
 
     @Slot()
     def _on_timeout(self) -> None:
         self._finish(is_answered=False)
 
     def _finish(self, *, is_answered: bool) -> None:
-        self._timeout.stop()
-        self._retry.stop()
+        self._timeout_timer.stop()
+        self._retry_timer.stop()
         self._socket.abort()
         self.answered.emit(is_answered)

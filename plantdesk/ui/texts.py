@@ -22,7 +22,7 @@ translate = QCoreApplication.translate
 #: The name of the import that adds the sample plants; `source_text` translates it.
 SAMPLES = "Samples"
 
-_PICTURES = 0x2400
+_CONTROL_PICTURES = 0x2400
 _LAST_ASCII = "\x7f"
 _LINE_ENDS = "\r\n\x85\u2028\u2029"
 #: The zero-width joiner and non-joiner, which some scripts and emoji need.
@@ -41,7 +41,7 @@ _HOUR = 3600
 _DAY = 86_400
 
 
-def ago(timestamp: int, now: int) -> str:
+def age_text(timestamp: int, now: int) -> str:
     """Return the age of a timestamp at the time `now` (both in milliseconds since 1970, UTC)."""
     seconds = max(0, now - timestamp) // 1000
     if seconds < 2:  # noqa: PLR2004 - from two seconds on they are counted
@@ -52,10 +52,10 @@ def ago(timestamp: int, now: int) -> str:
         return translate("times", "{n} min ago").format(n=seconds // _MINUTE)
     if seconds < _DAY:
         return translate("times", "{n} h ago").format(n=seconds // _HOUR)
-    return date(timestamp)
+    return short_date(timestamp)
 
 
-def date(timestamp: int) -> str:
+def short_date(timestamp: int) -> str:
     """Return the local date of a timestamp in the short format of the locale."""
     return QLocale().toString(QDateTime.fromMSecsSinceEpoch(timestamp).date(), QLocale.FormatType.ShortFormat)
 
@@ -66,7 +66,7 @@ def short_time(timestamp: int) -> str:
     days = local.date().daysTo(QDate.currentDate())
     if days == 0:
         return QLocale().toString(local.time(), QLocale.FormatType.ShortFormat)
-    return translate("times", "Yesterday") if days == 1 else date(timestamp)
+    return translate("times", "Yesterday") if days == 1 else short_date(timestamp)
 
 
 def clock_time(timestamp: int) -> str:
@@ -175,17 +175,17 @@ def one_line(text: str) -> str:
     if text.isprintable():
         return text
     text = text.replace("\r\n", "\n")
-    around = zip(" " + text, text, text[1:] + " ", strict=False)
-    return "".join(_visible_character(character, before, after) for before, character, after in around)
+    triples = zip(" " + text, text, text[1:] + " ", strict=False)
+    return "".join(_make_visible(character, before, after) for before, character, after in triples)
 
 
-def _visible_character(character: str, before: str, after: str) -> str:
+def _make_visible(character: str, before: str, after: str) -> str:
     code = ord(character)
     if character in _LINE_ENDS:
         return "↵"
     if character < " ":  # Unicode has pictures of the control characters in the same order
-        return chr(_PICTURES + code)
-    joins = character in _JOINERS and before > _LAST_ASCII and after > _LAST_ASCII  # within emoji, Persian, Hindi
-    if joins or category(character) not in _HIDDEN:
+        return chr(_CONTROL_PICTURES + code)
+    is_joiner = character in _JOINERS and before > _LAST_ASCII and after > _LAST_ASCII  # within emoji, Persian, Hindi
+    if is_joiner or category(character) not in _HIDDEN:
         return character
     return f"[U+{code:04X}]"

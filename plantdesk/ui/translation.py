@@ -10,10 +10,7 @@ from plantdesk.platform import languages
 
 
 class Translator(QTranslator):
-    """Looks the texts of `tr` and `translate` up in the catalogue, else Qt asks the next translator.
-
-    The context is ignored, a disambiguation is not.
-    """
+    """Translates by our catalogue, else Qt asks the next translator. A disambiguation counts, the context does not."""
 
     @override
     def translate(self, context: str, sourceText: str, disambiguation: str | None = None, n: int = -1) -> str | None:
@@ -37,7 +34,7 @@ def use_language(app: QApplication, setting: str) -> None:
     language = languages.choose(setting, system.uiLanguages(), languages.available())
     languages.set_current(languages.catalogue_of(language))
     if language != "en":
-        app.installTranslator(_qt_translator(language, app))
+        app.installTranslator(_load_qt_translator(language, app))
         app.installTranslator(Translator(app))  # installed last, so it is asked first
     locale = QLocale()
     if setting:
@@ -54,12 +51,12 @@ def words_for_cancel() -> dict[str, tuple[str, str]]:
     words = {}
     for language in languages.available():
         own = languages.catalogue_of(language).text("Cancel")
-        of_qt = _qt_translator(language, None)
-        words[language] = own or "Cancel", of_qt.translate("QPlatformTheme", "Cancel") or "Cancel"
+        qt_translator = _load_qt_translator(language, None)
+        words[language] = own or "Cancel", qt_translator.translate("QPlatformTheme", "Cancel") or "Cancel"
     return words
 
 
-def _qt_translator(language: str, parent: QObject | None) -> QTranslator:
+def _load_qt_translator(language: str, parent: QObject | None) -> QTranslator:
     """Return the translations of Qt's own texts; empty if Qt does not have the language."""
     translator = QTranslator(parent)
     folder = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)

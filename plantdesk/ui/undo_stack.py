@@ -46,18 +46,18 @@ Step = Change | AddedPlant | DiscardedPlants
 
 
 class UndoStack(QObject):
-    """Undoes and redoes in the store, one step after the other. Each is a change of the history. GUI thread only.
+    """Undoes and redoes in the store, one step after the other; each makes a change of the history. GUI thread only.
 
     Requests during a step, or while a change of the window is saved, run after it.
     """
 
-    #: `next_undo` or `next_redo` is another one.
+    #: `next_undo` or `next_redo` has changed.
     changed = Signal()
     #: (is_redo) A step runs; it takes seconds for a million plants.
     started = Signal(bool)
     #: (undone) The step is done.
     undone = Signal(object)
-    #: (error) The step has failed; only one that can succeed later is kept.
+    #: (error) The step has failed. It stays on its stack only if it may succeed later.
     failed = Signal(object)
 
     def __init__(self, bridge: Bridge, parent: QObject | None = None) -> None:
@@ -112,45 +112,45 @@ class UndoStack(QObject):
             request = self._requests.popleft()
             request()
 
-    def push(self, change: Step) -> None:
+    def push(self, step: Step) -> None:
         """Add a step of the window."""
-        self._undoable.append(change)
+        self._undoable.append(step)
         self._redoable.clear()
         self.changed.emit()
 
-    def undo(self, change: Step | None = None) -> None:
+    def undo(self, step: Step | None = None) -> None:
         """Undo a step, by default the latest; do nothing if it is not on the stack any more."""
-        if change is None and self.is_pending:
+        if step is None and self.is_pending:
             self._requests.append(self.undo)
             return
-        change = self.next_undo if change is None else change
-        if change is not None and self.contains(change):
-            self._start(change, self._undoable, self._redoable)
+        step = self.next_undo if step is None else step
+        if step is not None and self.contains(step):
+            self._start(step, self._undoable, self._redoable)
 
-    def undo_action(self, change: Step) -> MessageAction:
+    def make_undo_action(self, step: Step) -> MessageAction:
         """Return the Undo button for a step."""
-        return self.tr("Undo"), partial(self.undo, change)
+        return self.tr("Undo"), partial(self.undo, step)
 
-    def remove(self, change: Step) -> None:
+    def remove(self, step: Step) -> None:
         """Remove a step that somebody else has undone."""
-        if self.contains(change) and not self.is_busy:
-            self._undoable.remove(change)
+        if self.contains(step) and not self.is_busy:
+            self._undoable.remove(step)
             self.changed.emit()
 
-    def contains(self, change: Step) -> bool:
+    def contains(self, step: Step) -> bool:
         """Return whether the step can be undone: the window has made it, and not undone it."""
-        return change in self._undoable
+        return step in self._undoable
 
-    def revert(self, change: Step) -> None:
-        """Undo any change of the history, also one of another window; a change that is an undo is redone."""
+    def revert(self, step: Step) -> None:
+        """Undo any change of the history, also one of another window. If the change is itself an undo, this redoes."""
         for source, target in ((self._undoable, self._redoable), (self._redoable, self._undoable)):
-            step = next((other for other in source if _key_of(other) == _key_of(change)), None)
-            if step is not None:
-                self._start(step, source, target)
+            own_step = next((other for other in source if _step_key(other) == _step_key(step)), None)
+            if own_step is not None:
+                self._start(own_step, source, target)
                 return
-        is_undo = isinstance(change, Change) and change.kind is ChangeKind.UNDO
+        is_undo = isinstance(step, Change) and step.kind is ChangeKind.UNDO
         target = self._undoable if is_undo else self._redoable
-        self._start(change, [change], target)
+        self._start(step, [step], target)
 
     def redo(self) -> None:
         """Redo the step that was undone last."""
@@ -160,7 +160,7 @@ class UndoStack(QObject):
             self._start(self.next_redo, self._redoable, self._undoable)
 
     def _start(self, step: Step, source: list[Step], target: list[Step]) -> None:
-        """Undo `step`, the last of `source`, in the store, and put its inverse on `target`; one at a time."""
+        """Undo `step`, a member of `source`, in the store, and push its inverse to `target`; one at a time."""
         if isinstance(step, DiscardedPlants):
             source.remove(step)
             step.restore()
@@ -190,35 +190,36 @@ class UndoStack(QObject):
                 if isinstance(error, StoreError) and not error.may_have_committed:
                     source.append(step)  # the store may be able to undo it later
                 self.changed.emit()
-                self.failed.emit(_named_after(error, step, is_redo=is_redo))
+                self.failed.emit(_with_step_title(error, step, is_redo=is_redo))
 
         self._bridge.follow(self, _undo_in_store(store, step), finish, fail)
 
 
-def _named_after(error: Exception, step: Step, *, is_redo: bool) -> Exception:
-    """Return an error with the title of an added plant: the store's error names the deletion."""
+def _with_step_title(error: Exception, step: Step, *, is_redo: bool) -> Exception:
+    """Return `error`, or for an added plant a conflict with its title: the store's error names the deletion."""
     if isinstance(step, Change) or not isinstance(error, EditConflictError | UndoConflictError):
         return error
     return UndoConflictError(step.plain_title, 1, is_redo=is_redo)
 
 
-def _key_of(step: Step) -> int | Step:
+def _step_key(step: Step) -> int | Step:
     """Return the number of a change in the history; an added plant has none, and is its own key."""
     return step.number if isinstance(step, Change) else step
 
 
 def _undo_in_store(store: PlantStore, step: Change | AddedPlant) -> Future[Undone]:
+    """Undo a change in the store; an added plant is deleted, unless it was changed since."""
     if not isinstance(step, AddedPlant):
         return store.undo(step, FORM)
-    undone: Future[Undone] = Future()
+    result: Future[Undone] = Future()
 
     def on_deleted(deleted: Future[Applied]) -> None:
         error = deleted.exception()
         if error is not None:
-            undone.set_exception(error)
+            result.set_exception(error)
         elif (change := deleted.result().change) is not None:
-            undone.set_result(Undone(change, 0))
+            result.set_result(Undone(change, 0))
 
     delete = Delete(step.row.id, step.row.version, step.row.name, undoes_addition=True)
     store.apply([delete], FORM).add_done_callback(on_deleted)
-    return undone
+    return result

@@ -65,10 +65,10 @@ class Workspace(Page):
     new_store_requested = Signal()
     #: (location, create) Show another store.
     store_requested = Signal(object, bool)
-    #: (request) Handle a `WindowRequest`, like that of a second start.
-    requested = Signal(object)
+    #: (request) Show the window as a `WindowRequest` says, like that of a second start.
+    window_requested = Signal(object)
     #: The quick entry is closed.
-    quick_done = Signal()
+    quick_entry_closed = Signal()
     #: The first rows, or the reason why there are none, are on the screen.
     plants_shown = Signal()
 
@@ -145,8 +145,8 @@ class Workspace(Page):
         self._defect_notice = DefectNotice(context)
         self._tray = TrayFeature(context, window, server)
         self._clean_up = CleanUpFeature(context, plants)
-        self._settings = SettingsFeature(context, server, self._setting_commands())
-        name_lists = KnownNamesFeature(context)
+        self._settings = SettingsFeature(context, server, self._make_setting_commands())
+        known_names = KnownNamesFeature(context)
         window_commands = WindowCommands(context, window)
         self._store_notice = StoreNotice(context)
         self._version_notice = VersionNotice(context)
@@ -160,20 +160,20 @@ class Workspace(Page):
             self._clean_up,
         ]
         store_features = [self._api, self._stores, self._shared, self._backups]
-        window_features = [self._edit, self._settings, self._history, name_lists, window_commands, self._help]
+        window_features = [self._edit, self._settings, self._history, known_names, window_commands, self._help]
         notices = [self._store_notice, self._version_notice, self._tray]
         return [*plant_features, *store_features, *window_features, *notices]
 
-    def _setting_commands(self) -> SettingCommands:
-        view = self._plants.view
-        actions = view.compact_command, view.keep_tag_command
+    def _make_setting_commands(self) -> SettingCommands:
+        view_commands = self._plants.view_commands
+        actions = view_commands.compact_command, view_commands.keep_tag_command
         return SettingCommands(*actions, self._api.open_dialog, self._backups.back_up, self._help.show_page)
 
     def _connect_plants(self) -> None:
         plants = self._plants
         welcome = self._plants.browser.welcome
-        plants.requested.connect(self.requested)
-        plants.quick_done.connect(self.quick_done)
+        plants.window_requested.connect(self.window_requested)
+        plants.quick_entry_closed.connect(self.quick_entry_closed)
         plants.browser.plants_shown.connect(self.plants_shown)
         plants.import_requested.connect(lambda text, tag: self._transfer.import_text(text, tag=tag))
         self._api.plant_requested.connect(plants.fill_form)
@@ -214,7 +214,7 @@ class Workspace(Page):
 
     def _connect_commands(self) -> None:
         plants = self._plants
-        plants.browser.table.selection_count_changed.connect(self._labels.on_selection)
+        plants.browser.table.selection_count_changed.connect(self._labels.withdraw_problem)
         self._transfer.imported_requested.connect(plants.browser.search_bar.choose)
         self._edit.text_pasted.connect(self._transfer.import_text)
         self._edit.plants_requested.connect(plants.show_plants)
@@ -235,24 +235,24 @@ class Workspace(Page):
         notice.own_store_requested.connect(shared.use_own_store)
         notice.update_requested.connect(shared.ask_to_update)
         shared.store_requested.connect(self.store_requested)
-        shared.reached.connect(self._on_reached)
+        shared.reachable_changed.connect(self._on_reachable_changed)
         self._stores.file_chosen.connect(self.file_chosen)
         self._stores.import_requested.connect(self._transfer.import_files)
         self._backups.restored.connect(self._on_restored)
 
     def _connect_tray(self) -> None:
-        self._tray.requested.connect(self.requested)
+        self._tray.window_requested.connect(self.window_requested)
         self._sidebar.counted.connect(self._tray.show_counts)
         self._api.tokens_listed.connect(self._tray.show_tokens)
-        self._window.closing.connect(self._tray.end)
+        self._window.closing.connect(self._tray.stop)
 
     def show_defect(self, log_text: str) -> None:
         """Report an unexpected failure; `log_text` is the text of the log, masked."""
         self._defect_notice.show_defect(log_text)
 
-    def open_quick(self, token: str) -> None:
+    def open_quick_entry(self, token: str) -> None:
         """Raise the quick entry; `token` is the activation token of Wayland."""
-        self._plants.open_quick(token)
+        self._plants.open_quick_entry(token)
 
     def open_plant_url(self, address: str) -> None:
         """Show the plant of an address, as soon as the store is open."""
@@ -262,9 +262,9 @@ class Workspace(Page):
         """Return whether the store may be closed now; otherwise explain why not."""
         return self._question.may_close_store()
 
-    def begin_tray(self) -> None:
-        """Show the icon in the tray, if the user wants one; closing then hides the window."""
-        self._tray.begin()
+    def start_tray(self) -> None:
+        """Show the icon in the tray, if the user wants one; from then on closing hides the window."""
+        self._tray.start()
 
     @Slot()
     def _save_view(self) -> None:
@@ -293,7 +293,7 @@ class Workspace(Page):
     def set_location(self, location: StoreLocation) -> None:
         """Prepare for the store of another location, and show its name in the title unless it is the user's own."""
         self._context.location = location
-        self._window.set_file_name(self._title())
+        self._window.set_file_name(self._make_title())
 
     def set_store(self, store: PlantStore) -> None:
         """Show the plants of the store that was opened."""
@@ -302,16 +302,16 @@ class Workspace(Page):
         for feature in self._features:
             feature.set_store(self._opened)
 
-    def _title(self) -> str | None:
+    def _make_title(self) -> str | None:
         location = self._context.location
         if location.is_own:
             return None
         return store_name(location)
 
     @Slot(bool)
-    def _on_reached(self, is_reached: bool) -> None:
+    def _on_reachable_changed(self, is_reached: bool) -> None:
         """Disable commands and features that need the server while it is not reached."""
-        title = self._title()
+        title = self._make_title()
         if title is not None:
             self._window.set_file_name(title if is_reached else self.tr("{title} (not connected)").format(title=title))
         self._context.menus.set_reachable(is_reachable=is_reached)

@@ -66,7 +66,7 @@ def desk(
 ) -> ImportingDriver:
     file = tmp_path / "one.csv"
     file.write_text("name\nAster\n", encoding="utf-8")
-    monkeypatch.setattr(FileDialog, "files_to_open", lambda *_: [str(file)])
+    monkeypatch.setattr(FileDialog, "get_open_files", lambda *_: [str(file)])
     open_store(bare, store)
     return ImportingDriver(qtbot, bare, other_program, file)
 
@@ -116,7 +116,7 @@ def test_an_export_is_asked_about_as_well(
     desk: ImportingDriver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     target = tmp_path / "all.csv"
-    monkeypatch.setattr(FileDialog, "file_to_save", lambda *_, **_options: str(target))
+    monkeypatch.setattr(FileDialog, "get_save_file", lambda *_, **_options: str(target))
     desk.choose("File", "Export…")
     WindowDriver(desk.qtbot, desk.the(ExportDialog)).button("Save as…").click()
     desk.window.close()

@@ -25,7 +25,7 @@ def test_a_store_that_is_open_too_late_does_not_replace_the_chosen_one(
     before = _threads("store-writer")
     with locked(tmp_path / "slow.db"):  # another process opens it
         opener.open(create=True)
-        opener.use(location_of(tmp_path / "chosen.db"))
+        opener.change_location(location_of(tmp_path / "chosen.db"))
         with qtbot.waitSignal(opener.opened):
             opener.open(create=True)
     qtbot.waitUntil(lambda: not _threads("window-task"))  # it has opened and closed the other one

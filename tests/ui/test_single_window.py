@@ -40,7 +40,7 @@ for number in range(200):
     assert single.try_lock()
     single.listen()
     requests = []
-    single.requested.connect(requests.append)
+    single.request_received.connect(requests.append)
     with socket.socket(socket.AF_UNIX) as other:
         other.connect(socket_name(single.key, Path(sys.argv[2])))
         other.sendall(WindowRequest().encoded())
@@ -71,7 +71,7 @@ def test_a_request_reaches_the_window_without_qt_in_the_other_process(
 ) -> None:
     request = WindowRequest(quick=True, address="plantdesk:42", token="an-activation_TIME7")
     asking = subprocess.Popen([sys.executable, "-c", _SEND, first.key, str(tmp_path), *request[1:]])
-    with qtbot.waitSignal(first.requested) as received:
+    with qtbot.waitSignal(first.request_received) as received:
         pass
     assert received.args == [request]
     qtbot.waitUntil(lambda: asking.poll() is not None)
@@ -81,7 +81,7 @@ def test_a_request_reaches_the_window_without_qt_in_the_other_process(
 @unix
 @pytest.mark.parametrize("line", [b"GET / HTTP/1.1", b"[]", b"{}", b'{"quick":1,"address":"","token":""}', b"\xff"])
 def test_what_is_no_request_is_ignored(qtbot: QtBot, first: SingleWindow, tmp_path: Path, line: bytes) -> None:
-    with socket.socket(socket.AF_UNIX) as other, qtbot.assertNotEmitted(first.requested):
+    with socket.socket(socket.AF_UNIX) as other, qtbot.assertNotEmitted(first.request_received):
         other.connect(window_requests.socket_name(first.key, tmp_path))
         other.sendall(line + b"\n")
         other.setblocking(False)

@@ -8,7 +8,7 @@ from plantdesk.domain.errors import SelectionChangedError, StoreReadOnlyError, U
 from plantdesk.domain.texts import Text
 from plantdesk.platform import languages
 from plantdesk.platform.languages import Catalogue
-from plantdesk.ui.texts import ago, error_text, tag_text, translated
+from plantdesk.ui.texts import age_text, error_text, tag_text, translated
 
 NOW = 1_795_197_210_000
 
@@ -18,11 +18,11 @@ NOW = 1_795_197_210_000
     [(-5, "just now"), (1, "just now"), (8, "8 s ago"), (60, "1 min ago"), (3599, "59 min ago"), (86399, "23 h ago")],
 )
 def test_the_age_of_a_timestamp(seconds: int, words: str) -> None:
-    assert ago(NOW - seconds * 1000, NOW) == words
+    assert age_text(NOW - seconds * 1000, NOW) == words
 
 
 def test_an_older_one_by_its_day() -> None:
-    assert "26" in ago(NOW - 90_000_000, NOW)
+    assert "26" in age_text(NOW - 90_000_000, NOW)
 
 
 @pytest.mark.parametrize(

@@ -250,7 +250,7 @@ def test_a_latin_name_is_written_from_left_to_right_all_the_same(window: Dialogs
     assert isinstance(delegate, NameDelegate)
     option = QStyleOptionViewItem()
     option.direction = Qt.LayoutDirection.RightToLeft
-    layout = delegate.layout("Salvia nemorosa ‘Caradonna’", option, 400)
+    layout = delegate.lay_out("Salvia nemorosa ‘Caradonna’", option, 400)
     first, last = (cast("tuple[float, int]", layout.lineAt(0).cursorToX(at)) for at in (0, 27))
     assert first < last
 

@@ -92,10 +92,10 @@ with build_opener(ProxyHandler({})).open(request) as answer:
 }
 
 
-def snippet(language: Language, address: str, plant_id: int, token_file: str | None = None) -> str:
+def make_snippet(language: Language, address: str, plant_id: int, token_file: str | None = None) -> str:
     """Return a command that adds a plant at `address` (`http://127.0.0.1:PORT`) with the token in `token_file`."""
     filled = _SNIPPETS[language].replace("@ADDRESS@", address).replace("@ID@", str(plant_id))
-    filled = filled.replace("@FILE@", _QUOTE[language](token_file or TOKEN_FILE))
+    filled = filled.replace("@FILE@", _QUOTE_FUNCTIONS[language](token_file or TOKEN_FILE))
     return filled if token_file else _MAKE_FILE + filled
 
 
@@ -103,7 +103,7 @@ def _quote_for_power_shell(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-_QUOTE: dict[Language, Callable[[str], str]] = {
+_QUOTE_FUNCTIONS: dict[Language, Callable[[str], str]] = {
     Language.CURL: shlex.quote,
     Language.POWERSHELL: _quote_for_power_shell,
     Language.PYTHON: repr,
@@ -143,7 +143,7 @@ class SnippetPanel(QWidget):
 
     @Slot()
     def _show_snippet(self) -> None:
-        text = snippet(
+        text = make_snippet(
             list(Language)[self._language_box.currentIndex()], self._address, self._plant_id, self._token_file
         )
         self._text.setPlainText(text)
@@ -171,18 +171,18 @@ class ActivityPanel(QWidget):
         self._listed_entries: list[ActivityEntry] = []
         headings = (self.tr("Time"), self.tr("Request"), self.tr("Result"))
         self._table = PlainTable(theme, self.tr("Requests"), headings, wide=2, max_rows=_MAX_ROWS)
-        self._card = self._table.framed()
+        self._card = self._table.make_frame()
         self._empty_label = PlainLabel(tone="muted", wrapped=True)
         self._pages = QStackedWidget()
         self._header = CollapsibleHeader(theme, self.tr("Acti&vity"), self._pages)
         self._refused_box = QCheckBox(self.tr("Refused onl&y"))
-        self._timer = QTimer(self, interval=_POLL_MS)
+        self._poll_timer = QTimer(self, interval=_POLL_MS)
         self._lay_out()
-        self._timer.timeout.connect(self.refresh)
+        self._poll_timer.timeout.connect(self.refresh)
         self._header.toggled.connect(self._on_toggled)
         self._refused_box.clicked.connect(self._show_entries)
         self._table.menu_requested.connect(self._open_menu)
-        self._timer.start()
+        self._poll_timer.start()
 
     def set_expanded(self, *, is_expanded: bool) -> None:
         """Expand the list, or collapse it."""
@@ -207,7 +207,7 @@ class ActivityPanel(QWidget):
             return self.tr("the last {listed} of {count}").format(listed=number(listed), count=number(total))
         return translated(Text("{count:,} requests", one="1 request", count=total)) if total else ""
 
-    def menu_of(self, entry: ActivityEntry) -> QMenu:
+    def make_menu(self, entry: ActivityEntry) -> QMenu:
         """Return the context menu of a request."""
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -234,22 +234,22 @@ class ActivityPanel(QWidget):
         refused = [entry for entry in self._entries if entry.number is not None]
         self._listed_entries = refused if self._refused_box.isChecked() else self._entries
         self._table.show_rows(
-            [self._cells(entry) for entry in self._listed_entries], [entry.key for entry in self._listed_entries]
+            [self._make_cells(entry) for entry in self._listed_entries], [entry.key for entry in self._listed_entries]
         )
         self._pages.setCurrentIndex(0 if self._listed_entries else 1)
-        none = self.tr("No program has sent a request since PlantDesk was started.")
-        self._empty_label.setText(self.tr("No request was refused.") if self._entries else none)
+        no_requests = self.tr("No program has sent a request since PlantDesk was started.")
+        self._empty_label.setText(self.tr("No request was refused.") if self._entries else no_requests)
         page = self._card if self._listed_entries else self._empty_label
         self._pages.setFixedHeight(page.sizeHint().height())
 
-    def _cells(self, entry: ActivityEntry) -> tuple[str, Cell, Cell]:
+    def _make_cells(self, entry: ActivityEntry) -> tuple[str, Cell, Cell]:
         icon = ("circle-check", "ok") if entry.number is None else ("circle-alert", "warning")
         if entry.number in _TOKEN_ERRORS:
             icon = ("circle-x", "error")
-        time, request, result = self._cell_texts(entry)
+        time, request, result = self._make_cell_texts(entry)
         return time, Cell(request, icon=icon), Cell(result, entry.reason)
 
-    def _cell_texts(self, entry: ActivityEntry) -> tuple[str, str, str]:
+    def _make_cell_texts(self, entry: ActivityEntry) -> tuple[str, str, str]:
         time = exact_time(entry.at)
         program = self.tr("An unknown program") if entry.source is None else source_text(entry.source)
         if entry.requests > 1 and entry.number is None:
@@ -263,9 +263,9 @@ class ActivityPanel(QWidget):
             result = self.tr("ID {id}") if entry.is_new else self.tr("ID {id} was there already")
             return time, added.format(who=program, name=quoted(entry.name, 40)), result.format(id=entry.plant_id)
         refused = Text("{who} was refused {count:,} times", one="{who} was refused", who=program, count=entry.requests)
-        return time, translated(refused), self._reason(entry)
+        return time, translated(refused), self._reason_text(entry)
 
-    def _reason(self, entry: ActivityEntry) -> str:
+    def _reason_text(self, entry: ActivityEntry) -> str:
         """Return why a request was refused, in few words; the tooltip has the whole reason."""
         match entry.number:
             case ErrorNumber.ID_TAKEN:
@@ -281,7 +281,7 @@ class ActivityPanel(QWidget):
     def _open_menu(self, position: QPoint) -> None:
         row = self._table.selected_row
         if row is not None:
-            menu = self.menu_of(self._listed_entries[row])
+            menu = self.make_menu(self._listed_entries[row])
             if menu.actions():
                 menu.popup(position)
 
@@ -346,7 +346,7 @@ class ApiDialog(Dialog):
             self._address.setText(f"{state.url}/plants")
             self._copy_button.set_content(f"{state.url}/plants")
         elif isinstance(state, Failed):
-            self._state_line.show_message(Tone.WARNING, error_text(state.error), *self._actions(state))
+            self._state_line.show_message(Tone.WARNING, error_text(state.error), *self._make_actions(state))
         elif isinstance(state, Starting):
             self._state_line.show_message(Tone.HINT, self.tr("Starting…"))
         else:
@@ -354,11 +354,11 @@ class ApiDialog(Dialog):
             self._state_line.show_message(Tone.HINT, self.tr("Off: no program can add plants."), turn_on)
         self._show_example()
 
-    def _actions(self, state: Failed) -> list[MessageAction]:
-        free = getattr(state.error, "free_port", None)
-        if free is None:
+    def _make_actions(self, state: Failed) -> list[MessageAction]:
+        free_port = getattr(state.error, "free_port", None)
+        if free_port is None:
             return [(self.tr("Try again"), self._server.turn_on)]
-        return [(self.tr("Use port {port}").format(port=free), partial(self._apply_port, free))]
+        return [(self.tr("Use port {port}").format(port=free_port), partial(self._apply_port, free_port))]
 
     def _apply_port(self, port: int) -> None:
         self._server.set_port(port)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 #: Characters of the name of a database. A longer name is cut at its start.
-_MAX_DATABASE = 50
+_MAX_DATABASE_LENGTH = 50
 
 
 class ApiAccessFeature(Feature):
@@ -125,21 +125,21 @@ class ApiAccessFeature(Feature):
         self._state = state
         self._status.show_server(state)
         self._show_taken_port(state)
-        on = isinstance(state, On)
-        self._switch_action.setChecked(on)
-        self._address_action.setEnabled(on)
+        is_on = isinstance(state, On)
+        self._switch_action.setChecked(is_on)
+        self._address_action.setEnabled(is_on)
 
     def _show_taken_port(self, state: ServerState) -> None:
         """Show a bar if programs have tokens and the port is taken; the status bar shows all other errors."""
         if not self._has_tokens or not isinstance(state, Failed) or not isinstance(state.error, PortTakenError):
             self._port_bar.clear()
             return
-        free = state.error.free_port
-        use = self.tr("Use port {port}").format(port=free), partial(self._server.set_port, free or 0)
+        free_port = state.error.free_port
+        use_free = self.tr("Use port {port}").format(port=free_port), partial(self._server.set_port, free_port or 0)
         title = self.tr("API is off: port {port} is in use").format(port=state.port)
-        actions = [] if free is None else [use]
-        choose = self.tr("Choose…"), self.port_requested.emit
-        self._port_bar.show_state(Tone.WARNING, title, self._port_text(state.error), *actions, choose)
+        actions = [] if free_port is None else [use_free]
+        choose_other = self.tr("Choose…"), self.port_requested.emit
+        self._port_bar.show_state(Tone.WARNING, title, self._port_text(state.error), *actions, choose_other)
 
     def _port_text(self, error: PortTakenError) -> str:
         """Return why the port is taken, and what that means for plants."""
@@ -152,7 +152,7 @@ class ApiAccessFeature(Feature):
                 "Another PlantDesk with these plants uses this port: what programs send there is added here."
             )
         database = one_line(error.database)
-        database = database if len(database) <= _MAX_DATABASE else f"…{database[1 - _MAX_DATABASE :]}"
+        database = database if len(database) <= _MAX_DATABASE_LENGTH else f"…{database[1 - _MAX_DATABASE_LENGTH :]}"
         text = self.tr(
             "Another PlantDesk, with {database}, uses this port: what programs send there is added to its plants. "
             "For these plants, use another port, or quit the other PlantDesk."

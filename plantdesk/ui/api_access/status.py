@@ -13,7 +13,7 @@ from plantdesk.domain.records import Changes, now_ms
 from plantdesk.domain.server_state import Failed, NoOpenStoreError, Off, On, PortTakenError, ServerState, Starting
 from plantdesk.domain.texts import Text, shortened
 from plantdesk.ui.qt import fill
-from plantdesk.ui.texts import ago, error_text, one_line, quoted, translated
+from plantdesk.ui.texts import age_text, error_text, one_line, quoted, translated
 from plantdesk.ui.theme.metrics import L, S
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.buttons import CopyButton
@@ -85,17 +85,17 @@ class ApiStatus(QWidget):
     def show_server(self, state: ServerState) -> None:
         """Show the state of the server; screen readers announce it when it changes."""
         self._state = state
-        no_store = isinstance(state, Failed) and isinstance(state.error, NoOpenStoreError)
-        on = isinstance(state, On)
+        has_no_store = isinstance(state, Failed) and isinstance(state.error, NoOpenStoreError)
+        is_on = isinstance(state, On)
         self._state_button.setText(self._state_text(state).replace("&", "&&"))
         failed = ("circle-alert", "warning") if isinstance(state, Failed) else ("circle", "muted")
         works = ("circle-check", "ok") if self._is_store_reachable else ("clock", "warning")
-        icon, tone = works if on else failed
+        icon, tone = works if is_on else failed
         self._icon.show_icon(icon, "muted" if tone == "muted" else tone)
         self._address.setText(f"{state.url}/plants" if isinstance(state, On) else "")
         set_tool_tip(self._state_button, self._address.text())
         self._copy_button.set_content(self._address.text())
-        self._turn_on_button.setVisible(isinstance(state, Off | Failed) and not no_store)
+        self._turn_on_button.setVisible(isinstance(state, Off | Failed) and not has_no_store)
         self._turn_on_button.setText(self.tr("Turn on") if isinstance(state, Off) else self.tr("Try again"))
         self._show_address()
         if not isinstance(state, Starting):
@@ -125,8 +125,8 @@ class ApiStatus(QWidget):
             return
         for row in added:
             series = self._series.get(row.source.label, _Series(0, 0))
-            continues = abs(row.added_at - series.added_at) < _SERIES_PAUSE_MS
-            self._series[row.source.label] = _Series(series.plants + 1 if continues else 1, row.added_at)
+            is_continued = abs(row.added_at - series.added_at) < _SERIES_PAUSE_MS
+            self._series[row.source.label] = _Series(series.plants + 1 if is_continued else 1, row.added_at)
         newest = added[-1]
         name = quoted(newest.name, 40)
         program = shortened(one_line(newest.source.label), 30)
@@ -204,16 +204,17 @@ class ApiStatus(QWidget):
         """Show the last plants of programs in the room that is left."""
         if not self._latest_text:
             return
-        whole = self.tr("{what}, {ago}").format(what=self._latest_text, ago=ago(self._latest_at, now_ms()))
-        self._activity_button.setAccessibleName(self.tr("Activity: {what}").format(what=whole))
-        set_tool_tip(self._activity_button, whole)
+        whole_text = self.tr("{what}, {ago}").format(what=self._latest_text, ago=age_text(self._latest_at, now_ms()))
+        self._activity_button.setAccessibleName(self.tr("Activity: {what}").format(what=whole_text))
+        set_tool_tip(self._activity_button, whole_text)
         self._activity_button.show()
         self._separator.setText("·")
         layout = self.layout()
         if layout is not None:
             layout.activate()  # if the token's button was hidden just now, there is more room
         metrics = self._activity_button.fontMetrics()
-        self._activity_button.setMaximumWidth(metrics.horizontalAdvance(whole) + 2 * L)
+        self._activity_button.setMaximumWidth(metrics.horizontalAdvance(whole_text) + 2 * L)
         rect = QStyle.visualRect(self.layoutDirection(), self.rect(), self._activity_button.geometry())
         room = self.width() - rect.x() - L
-        self._activity_button.setText(metrics.elidedText(whole, Qt.TextElideMode.ElideRight, room).replace("&", "&&"))
+        elided = metrics.elidedText(whole_text, Qt.TextElideMode.ElideRight, room)
+        self._activity_button.setText(elided.replace("&", "&&"))

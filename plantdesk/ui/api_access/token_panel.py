@@ -19,7 +19,7 @@ from plantdesk.transfer.files import open_target
 from plantdesk.ui.background import Task
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.qt import fill, set_properties
-from plantdesk.ui.texts import ago, clock_time, date, error_text, long_time, one_line, translated
+from plantdesk.ui.texts import age_text, clock_time, error_text, long_time, one_line, short_date, translated
 from plantdesk.ui.theme.metrics import L, M, S
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.buttons import CloseButton, CopyButton
@@ -31,7 +31,7 @@ from plantdesk.ui.widgets.plain_text import PlainLabel
 
 _DAY_MS = 86_400_000
 _AGE_INTERVAL_MS = 1000
-_LIFETIMES = (None, 30, 90, 365)
+_LIFETIME_DAYS = (None, 30, 90, 365)
 _MAX_ROWS = 6
 _PLANTS_COLUMN = 3
 _MENU_COLUMN = 4
@@ -60,7 +60,7 @@ class TokenPanel(QWidget):
         self._new_card = self._make_new_card()
         self._new_card.hide()
         self._table = self._make_table()
-        self._card = self._table.framed()
+        self._card = self._table.make_frame()
         self._card.hide()
         text = self.tr("No tokens yet. A program needs one to add plants.")
         self._empty_label = PlainLabel(text, tone="muted", wrapped=True)
@@ -164,7 +164,7 @@ class TokenPanel(QWidget):
     @Slot()
     def _choose_file(self) -> None:
         suggested = Path(QDir.homePath()) / f"{shortened(self._new_name).replace('/', '_')}.token"
-        name = FileDialog.file_to_save(self, self.tr("Save the token"), str(suggested))
+        name = FileDialog.get_save_file(self, self.tr("Save the token"), str(suggested))
         if name:
             self.save_token(Path(name))
 
@@ -218,7 +218,7 @@ class TokenPanel(QWidget):
             self._show_rows()
 
     def _show_rows(self) -> None:
-        self._table.show_rows([self._cells(row) for row in self._rows], [row.name for row in self._rows])
+        self._table.show_rows([self._make_cells(row) for row in self._rows], [row.name for row in self._rows])
 
     def _on_listed(self, rows: list[TokenRow]) -> None:
         self._rows = rows
@@ -232,14 +232,14 @@ class TokenPanel(QWidget):
         self._show_message(Tone.ERROR, error_text(error))
         self._name_edit.setFocus()
 
-    def _cells(self, row: TokenRow) -> list[Cell]:
+    def _make_cells(self, row: TokenRow) -> list[Cell]:
         """Return the cells of a token, times relative to now."""
         now = now_ms()
-        used = self.tr("never") if row.last_used_at is None else ago(row.last_used_at, now)
+        used = self.tr("never") if row.last_used_at is None else age_text(row.last_used_at, now)
         if row.expires_at is None:
             expires = self.tr("never")
         else:
-            expires = date(row.expires_at)
+            expires = short_date(row.expires_at)
             if row.expires_at - now < 2 * _DAY_MS:
                 expires = f"{expires}, {clock_time(row.expires_at)}"
             if row.is_expired(now):
@@ -252,7 +252,7 @@ class TokenPanel(QWidget):
         created = self.tr("{name}, created {time}").format(name=row.name, time=long_time(row.created_at))
         return [
             Cell(one_line(row.name), created),
-            *(Cell(text, "" if at is None else long_time(at)) for text, at in times),
+            *(Cell(text, "" if timestamp is None else long_time(timestamp)) for text, timestamp in times),
             Cell(plants),
             Cell("", self.tr("Menu of this token"), ("ellipsis", "muted")),
         ]
@@ -292,11 +292,11 @@ class TokenPanel(QWidget):
         text = self.tr("Copy or save it now. PlantDesk keeps only a fingerprint and cannot show it again.")
         warning = PlainLabel(text, tone="muted", wrapped=True)
         row = fill(QHBoxLayout(), (self._new_edit, 1), self._copy_button, spacing=S)
-        leaves = self.tr("A copied token leaves the clipboard after 60 seconds.")
-        bottom = fill(QHBoxLayout(), (PlainLabel(leaves, role="detail", wrapped=True), 1), self._save_button)
-        close = CloseButton(self._theme, self.tr("Close the new token"))
-        close.clicked.connect(self._close_new_card)
-        header = fill(QHBoxLayout(), (self._new_title, 1), close)
+        clipboard_note = self.tr("A copied token leaves the clipboard after 60 seconds.")
+        bottom = fill(QHBoxLayout(), (PlainLabel(clipboard_note, role="detail", wrapped=True), 1), self._save_button)
+        close_button = CloseButton(self._theme, self.tr("Close the new token"))
+        close_button.clicked.connect(self._close_new_card)
+        header = fill(QHBoxLayout(), (self._new_title, 1), close_button)
         fill(QVBoxLayout(card), header, warning, row, bottom, margins=(L, M, L, M), spacing=S - 2)
         return card
 
@@ -312,7 +312,7 @@ class TokenPanel(QWidget):
 
     def _make_lifetime_box(self) -> QComboBox:
         box = ComboBox(self.tr("When the new token expires"))
-        for days in _LIFETIMES:
+        for days in _LIFETIME_DAYS:
             text = self.tr("Never expires") if days is None else self.tr("Expires in {n} days").format(n=days)
             box.addItem(text, days)
         return box

@@ -16,20 +16,20 @@ from plantdesk.domain.history import Change, ChangeKind, PlantChange
 from plantdesk.domain.records import PlantRow, Source, SourceKind, now_ms
 from plantdesk.domain.texts import Text, plants_text
 from plantdesk.ui.card.note import NoteEdit
-from plantdesk.ui.qt import STRETCH, add_layout, fill, mirrored, separator_line
+from plantdesk.ui.qt import STRETCH, add_layout, fill, make_separator_line, mirrored
 from plantdesk.ui.texts import (
-    date,
     is_visible,
     long_time,
     one_line,
     quoted,
+    short_date,
     short_time,
     source_text,
     tag_text,
     translate,
     translated,
 )
-from plantdesk.ui.theme.metrics import EDGE, ICON_BUTTON, XS, L, M, S, tabular
+from plantdesk.ui.theme.metrics import EDGE, ICON_BUTTON, XS, L, M, S, with_tabular_digits
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.buttons import CloseButton, OneClickButton
 from plantdesk.ui.widgets.containers import ScrollArea
@@ -50,10 +50,7 @@ _MAX_SOURCES = 3
 
 
 class HistoryLine(NamedTuple):
-    """A line of the history, with smaller details below it.
-
-    `restored` are the values of the fields after an undo; None if it cannot be undone.
-    """
+    """A line of the history. `restored`: the values of the fields after an undo; None if it cannot be undone."""
 
     icon: str
     text: str
@@ -77,11 +74,11 @@ class _HistoryStep(NamedTuple):
         return [field for field in _FIELDS if getattr(self.before, field) != getattr(self.after, field)]
 
 
-def history_lines(row: PlantRow, changes: Sequence[PlantChange]) -> list[HistoryLine]:
+def make_history_lines(row: PlantRow, changes: Sequence[PlantChange]) -> list[HistoryLine]:
     """Return the history of a plant, newest first; the last line says how it was added."""
-    steps = _merged_steps(row, changes)
-    lines = [_history_line(row, step) for step in steps if step.before is not None]
-    return [*lines, _added_history_line(row)]
+    steps = _merge_steps(row, changes)
+    lines = [_make_history_line(row, step) for step in steps if step.before is not None]
+    return [*lines, _make_added_line(row)]
 
 
 def added_text(source: Source) -> str:
@@ -95,7 +92,8 @@ def added_text(source: Source) -> str:
     return texts.get(source.kind, translate("PlantHistory", "by {name}")).format(name=source_text(source))
 
 
-def _merged_steps(row: PlantRow, changes: Sequence[PlantChange]) -> list[_HistoryStep]:
+def _merge_steps(row: PlantRow, changes: Sequence[PlantChange]) -> list[_HistoryStep]:
+    """Return the changes with the plant before and after each, with consecutive changes of the note merged."""
     steps: list[_HistoryStep] = []
     after = row
     for change, before in changes:
@@ -116,7 +114,7 @@ def _is_continued_note(newer: _HistoryStep, older: _HistoryStep) -> bool:
     return is_close and newer.changed_fields == older.changed_fields == ["note"] and len(authors) == 1
 
 
-def _history_line(row: PlantRow, step: _HistoryStep) -> HistoryLine:
+def _make_history_line(row: PlantRow, step: _HistoryStep) -> HistoryLine:
     before = step.before
     changed = step.changed_fields
     details = [short_time(step.change.made_at)]
@@ -165,7 +163,7 @@ def _previous_text(field: str, before: PlantRow | None) -> str:
     )
 
 
-def _added_history_line(row: PlantRow) -> HistoryLine:
+def _make_added_line(row: PlantRow) -> HistoryLine:
     text = translate("PlantHistory", "Added {by}").format(by=added_text(row.source))
     return HistoryLine("plus", text, short_time(row.added_at), None, {})
 
@@ -195,7 +193,7 @@ class CardFrame(QWidget):
         content = QWidget()
         self.column = fill(QVBoxLayout(content), margins=(EDGE, M + 2, EDGE, M), spacing=0)
         self.buttons = QHBoxLayout()
-        bottom = fill(QVBoxLayout(), separator_line(), self.buttons, margins=(EDGE, 0, EDGE, M + 2), spacing=M)
+        bottom = fill(QVBoxLayout(), make_separator_line(), self.buttons, margins=(EDGE, 0, EDGE, M + 2), spacing=M)
         fill(QVBoxLayout(self), (ScrollArea(content, horizontal=False), 1), bottom, margins=0, spacing=0)
         self._close_button.raise_()
 
@@ -251,14 +249,14 @@ class PlantCard(CardFrame):
 
     def __init__(self, theme: Theme, requests: CardRequests) -> None:
         super().__init__(theme, requests)
-        self._lines: list[HistoryLine] = []
+        self._history_lines: list[HistoryLine] = []
         self._undo_buttons: list[QPushButton] = []
         self._undo_reason = ""
         self._shows_all = False
         self._plant_id: int | None = None
         self._tag_pill = TagPill(theme)
         self._id_label = PlainLabel(tone="muted")
-        self._id_label.setFont(tabular(self._id_label.font()))
+        self._id_label.setFont(with_tabular_digits(self._id_label.font()))
         self._id_label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._name_label = PlainLabel(role="title", wrapped=True)
         self._name_label.setMinimumWidth(1)  # a long word is cut instead of widening the card
@@ -267,7 +265,7 @@ class PlantCard(CardFrame):
         self._added_label = PlainLabel(wrapped=True)
         self._by_label = PlainLabel(tone="muted", wrapped=True)
         self._history_widgets: list[QWidget] = []
-        self._history = fill(QVBoxLayout(), spacing=S + 2)
+        self._history_layout = fill(QVBoxLayout(), spacing=S + 2)
         self._label_button = make_button(self.tr("Label…"), theme, "printer", name=self.tr("Print label…"))
         self._label_button.clicked.connect(requests.labels)
         self._delete_button = make_button(self.tr("Delete"), theme, "trash-2")
@@ -292,9 +290,9 @@ class PlantCard(CardFrame):
         self._added_label.setText(long_time(row.added_at))
         self._by_label.setText(added_text(row.source))
         set_tool_tip(self._by_label, source_text(row.source))
-        lines = history_lines(row, changes)
-        if lines != self._lines:
-            self._lines = lines
+        lines = make_history_lines(row, changes)
+        if lines != self._history_lines:
+            self._history_lines = lines
             self._show_lines()
 
     def set_editable(self, reason: str, *, keep_note: bool = False) -> None:
@@ -309,24 +307,24 @@ class PlantCard(CardFrame):
         fill(self.column, S, self._name_label)
         self.add_section(self.tr("Note"), self.note_edit)
         self.add_section(self.tr("Added"), fill(QVBoxLayout(), self._added_label, self._by_label, spacing=0))
-        self.add_section(self.tr("History"), self._history)
+        self.add_section(self.tr("History"), self._history_layout)
         self.column.addStretch()
         fill(self.buttons, self._label_button, STRETCH, self._delete_button)
 
     @Slot()
     def _show_lines(self) -> None:
-        delete_widgets(self._history, self._history_widgets)
+        delete_widgets(self._history_layout, self._history_widgets)
         self._undo_buttons.clear()
-        lines = self._lines if self._shows_all else self._lines[:_SHOWN_LINES]
+        lines = self._history_lines if self._shows_all else self._history_lines[:_SHOWN_LINES]
         for line in lines:
             self._history_widgets.append(self._make_history_widget(line))
-            self._history.addWidget(self._history_widgets[-1])
-        if len(lines) < len(self._lines):
+            self._history_layout.addWidget(self._history_widgets[-1])
+        if len(lines) < len(self._history_lines):
             button = make_button(self.tr("Show all"))
             button.setProperty("variant", "link")
             button.clicked.connect(self._show_all_lines)
             self._history_widgets.append(button)
-            self._history.addWidget(button, alignment=Qt.AlignmentFlag.AlignLeading)
+            self._history_layout.addWidget(button, alignment=Qt.AlignmentFlag.AlignLeading)
 
     def _make_history_widget(self, line: HistoryLine) -> QWidget:
         widget = QWidget()
@@ -385,12 +383,12 @@ class SelectionCard(CardFrame):
         super().__init__(theme, requests)
         self._title_label = PlainLabel(role="title", wrapped=True)
         self._ids_label = PlainLabel(tone="muted", wrapped=True)
-        self._ids_label.setFont(tabular(self._ids_label.font()))
+        self._ids_label.setFont(with_tabular_digits(self._ids_label.font()))
         self._tag_widgets: list[QWidget] = []
-        self._tags = QGridLayout()
-        self._tags.setHorizontalSpacing(S + 2)
-        self._tags.setVerticalSpacing(S - 2)
-        self._tags.setColumnStretch(1, 1)
+        self._tags_grid = QGridLayout()
+        self._tags_grid.setHorizontalSpacing(S + 2)
+        self._tags_grid.setVerticalSpacing(S - 2)
+        self._tags_grid.setColumnStretch(1, 1)
         self._added_label = PlainLabel(wrapped=True)
         self._sources_label = PlainLabel(tone="muted", wrapped=True)
         commands = (
@@ -422,7 +420,7 @@ class SelectionCard(CardFrame):
 
     def show_summary(self, summary: Summary | None) -> None:
         """Show a summary; None if there are too many plants to read them."""
-        delete_widgets(self._tags, self._tag_widgets)
+        delete_widgets(self._tags_grid, self._tag_widgets)
         parts = (self._ids_label, self._tags_title, self._added_title, self._added_label, self._sources_label)
         for part in parts:
             part.setVisible(summary is not None)
@@ -431,7 +429,7 @@ class SelectionCard(CardFrame):
         ids_text = self.tr("IDs {first} to {last}")
         self._ids_label.setText(ids_text.format(first=summary.first_id, last=summary.last_id))
         self._show_tags(summary)
-        self._added_label.setText(_time_range(summary.first_added_at, summary.last_added_at))
+        self._added_label.setText(_time_range_text(summary.first_added_at, summary.last_added_at))
         counts = [f"{QLocale().toString(count)} {added_text(source)}" for source, count in summary.sources]
         self._sources_label.setText(", ".join(counts[:_MAX_SOURCES]) + (" …" if len(counts) > _MAX_SOURCES else ""))
 
@@ -442,27 +440,27 @@ class SelectionCard(CardFrame):
         self._delete_button.setEnabled(not reason)  # the button has a tooltip of its own
 
     def _show_tags(self, summary: Summary) -> None:
-        for line, (tag, count) in enumerate(summary.tags[:_MAX_TAGS]):
-            label = TagPill(self._theme) if tag is not None else PlainLabel(self.tr("No tag"), tone="muted")
-            if isinstance(label, TagPill):
-                label.set_tag(tag or "")
-            self._add_tag_widget(label, line, 0)
-            number = PlainLabel(QLocale().toString(count), tone="muted")
+        for row, (tag, count) in enumerate(summary.tags[:_MAX_TAGS]):
+            tag_label = TagPill(self._theme) if tag is not None else PlainLabel(self.tr("No tag"), tone="muted")
+            if isinstance(tag_label, TagPill):
+                tag_label.set_tag(tag or "")
+            self._add_tag_widget(tag_label, row, 0)
+            count_label = PlainLabel(QLocale().toString(count), tone="muted")
             name = tag_text(tag) if tag is not None else self.tr("No tag")
-            number.setAccessibleName(f"{name}: {QLocale().toString(count)}")
-            self._add_tag_widget(number, line, 1)
-        more = len(summary.tags) - _MAX_TAGS
-        if more > 0:
-            self._add_tag_widget(PlainLabel(f"+{more}", tone="muted"), _MAX_TAGS, 0)
+            count_label.setAccessibleName(f"{name}: {QLocale().toString(count)}")
+            self._add_tag_widget(count_label, row, 1)
+        hidden_count = len(summary.tags) - _MAX_TAGS
+        if hidden_count > 0:
+            self._add_tag_widget(PlainLabel(f"+{hidden_count}", tone="muted"), _MAX_TAGS, 0)
 
     def _add_tag_widget(self, widget: QWidget, row: int, column: int) -> None:
         self._tag_widgets.append(widget)
-        self._tags.addWidget(widget, row, column)
+        self._tags_grid.addWidget(widget, row, column)
 
     def _lay_out(self) -> None:
         self.add_top_row().addWidget(PlainLabel(self.tr("Selection"), role="caption"))
         fill(self.column, S, self._title_label, self._ids_label)
-        self._tags_title = self.add_section(self.tr("Tags"), self._tags)
+        self._tags_title = self.add_section(self.tr("Tags"), self._tags_grid)
         self._added_title = self.add_section(self.tr("Added", "several plants"), self._added_label)
         self.column.addWidget(self._sources_label)
         self._commands_title = self.add_section("", self.commands[0])
@@ -470,12 +468,12 @@ class SelectionCard(CardFrame):
         fill(self.buttons, self._none_button, STRETCH, self._delete_button)
 
 
-def _time_range(first: int, last: int) -> str:
+def _time_range_text(first: int, last: int) -> str:
     """Return the text of a range of times, with the day only once if it is the same."""
     oldest = long_time(first)
     newest = long_time(last)
     if oldest == newest:
         return oldest
-    if date(first) == date(last):
-        newest = short_time(last) if date(last) == date(now_ms()) else newest
+    if short_date(first) == short_date(last):
+        newest = short_time(last) if short_date(last) == short_date(now_ms()) else newest
     return QCoreApplication.translate("SelectionCard", "{first} to {last}").format(first=oldest, last=newest)

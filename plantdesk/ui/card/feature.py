@@ -36,17 +36,17 @@ class CardFeature(Feature):
     #: Delete the selected plants. `workspace` connects most other signals of `requests`.
     delete_requested = Signal()
 
-    def __init__(self, context: WindowContext, rows: ShownPlants) -> None:
-        """Show the plants that are selected in `rows`."""
+    def __init__(self, context: WindowContext, plants: ShownPlants) -> None:
+        """Show the plants that are selected in the table of `plants`."""
         super().__init__(context)
         self.requests = CardRequests(self)
         self._plant_card = PlantCard(context.theme, self.requests)
         self._selection_card = SelectionCard(context.theme, self.requests)
         self.notes = NoteDrafts(context, self._plant_card.note_edit, self)
-        self._rows = rows
+        self._plants = plants
         self._pane = context.page.card_pane
         self._changes = PlantChanges(context, self)
-        self._date_requested_for: int | None = None
+        self._date_requested_id: int | None = None
         self._count = 0
         self._ids: list[int] = []
         self._shown_plant: PlantRow | None = None
@@ -68,11 +68,11 @@ class CardFeature(Feature):
     def _connect(self) -> None:
         self._pane.changed.connect(self._on_pane_changed)
         self._pane.changed.connect(self.view_changed)
-        self._pane.focus_lost.connect(self._rows.focus_table)
+        self._pane.focus_lost.connect(self._plants.focus_table)
         self._plant_card.undo_requested.connect(self._undo)
         self.requests.close.connect(self.toggle)
         self.requests.delete.connect(self._on_delete)
-        self.requests.select_none.connect(self._rows.clear_selection)
+        self.requests.select_none.connect(self._plants.clear_selection)
         self.notes.resolved.connect(self.close_unblocked)
         self.context.bridge.changed.connect(self._on_changed)
         self.context.bridge.health_changed.connect(self._on_health_changed)
@@ -121,7 +121,7 @@ class CardFeature(Feature):
         """Move the focus from the card to the table."""
         had_focus = has_focus(self._pane)
         if had_focus:
-            self._rows.focus_table()
+            self._plants.focus_table()
         return had_focus
 
     @Slot()
@@ -137,7 +137,7 @@ class CardFeature(Feature):
         if self._pane.isVisible() and self.notes.current is not None and self._is_selected(self.notes.current.row):
             self._plant_card.note_edit.add_date()
         else:
-            self._date_requested_for = self._rows.selected_ids()[0]
+            self._date_requested_id = self._plants.selected_ids()[0]
             self.context.keys.hold()
             if not self._pane.isVisible():
                 self._pane.toggle()
@@ -151,7 +151,7 @@ class CardFeature(Feature):
     def show_selection(self, count: int) -> None:
         """Show the `count` selected plants."""
         self._count = count
-        if count != 1 or self._rows.selected_ids()[0] != self._date_requested_for:
+        if count != 1 or self._plants.selected_ids()[0] != self._date_requested_id:
             self._drop_date_request()
         self._date_action.setEnabled(count == 1)
         if not count and self.notes.has_unsaved and has_focus(self._pane):
@@ -162,28 +162,29 @@ class CardFeature(Feature):
 
     @Slot()
     def _load(self) -> None:
+        """Read the selected plant, or the summary of several, unless these are too many; cancel an earlier query."""
         if self.opened is None or not self._count:
             self.notes.finish()
             return
         if self._task is not None:
             self._task.cancel()
-        self._ids = list(self._rows.selected_ids()) if self._count <= _MAX_SUMMARIZED else []
+        self._ids = list(self._plants.selected_ids()) if self._count <= _MAX_SUMMARIZED else []
         if self._count > 1:
             self.notes.finish()
             self._selection_card.show_count(self._count)
             self._set_editable(self.opened.store.change_error)
             self._stack.setCurrentWidget(self._selection_card)
             if self._ids:
-                summarize = partial(_read_summary, ids=self._ids)
-                self._task = self.opened.queries.run(self, summarize, self._selection_card.show_summary)
+                read_summary = partial(_read_summary, ids=self._ids)
+                self._task = self.opened.queries.run(self, read_summary, self._selection_card.show_summary)
         elif self._ids:
-            read = partial(_read_plant, plant_id=self._ids[0])
-            self._task = self.opened.queries.run(self, read, self._on_read, self._on_not_read)
+            read_plant = partial(_read_plant, plant_id=self._ids[0])
+            self._task = self.opened.queries.run(self, read_plant, self._on_read, self._on_not_read)
 
     def _on_not_read(self, error: Exception) -> None:
         """Show the row of the table, without note and history; the plant is read when the server answers again."""
         self._drop_date_request()
-        row = self._rows.row(self._ids[0]) if len(self._ids) == 1 else None
+        row = self._plants.row(self._ids[0]) if len(self._ids) == 1 else None
         if (
             row is None
             or not prevents_changes(error)
@@ -197,8 +198,8 @@ class CardFeature(Feature):
         self._plant_card.set_editable(error_text(error))
         self._stack.setCurrentWidget(self._plant_card)
 
-    def _on_read(self, read: tuple[PlantRow | None, list[PlantChange]]) -> None:
-        row, changes = read
+    def _on_read(self, result: tuple[PlantRow | None, list[PlantChange]]) -> None:
+        row, changes = result
         if row is None or self.opened is None or [row.id] != self._ids:
             return
         self._shown_plant = row
@@ -207,14 +208,14 @@ class CardFeature(Feature):
         self._plant_card.note_edit.setPlaceholderText(self.tr("Write a note"))
         self._set_editable(self.opened.store.change_error)
         self._stack.setCurrentWidget(self._plant_card)
-        if self._date_requested_for == row.id:
-            self._date_requested_for = None
+        if self._date_requested_id == row.id:
+            self._date_requested_id = None
             self._plant_card.note_edit.add_date()
             self.context.keys.release()
 
     def _drop_date_request(self) -> None:
-        if self._date_requested_for is not None:
-            self._date_requested_for = None
+        if self._date_requested_id is not None:
+            self._date_requested_id = None
             self.context.keys.drop()
 
     @Slot(object)
@@ -249,13 +250,13 @@ class CardFeature(Feature):
             self.delete_requested.emit()
 
     def _is_selected(self, row: PlantRow) -> bool:
-        return self._count == 1 and list(self._rows.selected_ids()) == [row.id]
+        return self._count == 1 and list(self._plants.selected_ids()) == [row.id]
 
     @Slot(object)
     def _on_changed(self, changes: Changes) -> None:
-        touched = {row.id for row in changes.updated}
+        changed_ids = {row.id for row in changes.updated}
         if self._pane.isVisible() and (
-            changes.needs_reload or changes.history_changed or touched.intersection(self._ids)
+            changes.needs_reload or changes.history_changed or changed_ids.intersection(self._ids)
         ):
             self._load_timer.start()
 
@@ -285,8 +286,8 @@ class CardFeature(Feature):
 
     @Slot()
     def _focus_card(self) -> None:
-        several = self._stack.currentWidget() is self._selection_card
-        target = self._selection_card.commands[0] if several else self._plant_card.note_edit
+        shows_several = self._stack.currentWidget() is self._selection_card
+        target = self._selection_card.commands[0] if shows_several else self._plant_card.note_edit
         target.setFocus()
 
 

@@ -33,7 +33,7 @@ _PAUSE_MS = 1000
 #: Characters of a note that are quoted in a question.
 _MAX_QUOTED = 300
 #: Seconds that closing waits for a server; longer than the store does, which closes next.
-_CLOSE_TIMEOUT = 10
+_CLOSE_TIMEOUT_SECONDS = 10
 
 
 class NoteEdit(QPlainTextEdit):
@@ -55,7 +55,7 @@ class NoteEdit(QPlainTextEdit):
         self._is_replacing = False
         self._accepted_text = ""
         self.textChanged.connect(self._on_text_changed)
-        self._fit()
+        self._fit_height()
 
     def set_text(self, text: str) -> None:
         """Replace the text and its undo history, if it is another one; the cursor stays if possible."""
@@ -120,10 +120,10 @@ class NoteEdit(QPlainTextEdit):
         if event.type() is QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
             document = self.document()
             keys = QKeySequence.StandardKey
-            undo = event.matches(keys.Undo) and not document.isUndoAvailable()
-            redo = event.matches(keys.Redo) and not document.isRedoAvailable()
-            duplicate = event.keyCombination() == QKeyCombination(Qt.KeyboardModifier.ControlModifier, Qt.Key.Key_D)
-            if undo or redo or duplicate:
+            is_undo = event.matches(keys.Undo) and not document.isUndoAvailable()
+            is_redo = event.matches(keys.Redo) and not document.isRedoAvailable()
+            is_duplicate = event.keyCombination() == QKeyCombination(Qt.KeyboardModifier.ControlModifier, Qt.Key.Key_D)
+            if is_undo or is_redo or is_duplicate:
                 event.ignore()
                 return False
         return super().event(event)
@@ -131,17 +131,17 @@ class NoteEdit(QPlainTextEdit):
     @override
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._fit()
+        self._fit_height()
 
     @override
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() is QEvent.Type.FontChange:
-            self._fit()
+            self._fit_height()
 
     @Slot()
     def _on_text_changed(self) -> None:
-        self._fit()
+        self._fit_height()
         if self._is_replacing:
             return
         if len(self.toPlainText().encode(errors="replace")) > MAX_NOTE_BYTES:
@@ -151,7 +151,7 @@ class NoteEdit(QPlainTextEdit):
         self._accepted_text = self.toPlainText()
         self.edited.emit()
 
-    def _fit(self) -> None:
+    def _fit_height(self) -> None:
         lines = round(self.document().size().height())
         shown_lines = min(max(lines, _MIN_LINES), _MAX_LINES)
         self.setFixedHeight(QFontMetrics(self.font()).lineSpacing() * shown_lines + _PADDING)
@@ -184,8 +184,8 @@ class NoteDraft(QObject):
         deleted = self.tr("{name} was deleted elsewhere while you were writing its note")
         self._question = ConflictQuestion(context, changed, deleted, self)
         self._question.discarded.connect(self._discard_mine)
-        self._pause = QTimer(self, singleShot=True, interval=_PAUSE_MS)
-        self._pause.timeout.connect(self.save)
+        self._pause_timer = QTimer(self, singleShot=True, interval=_PAUSE_MS)
+        self._pause_timer.timeout.connect(self.save)
 
     @property
     def is_dirty(self) -> bool:
@@ -222,7 +222,7 @@ class NoteDraft(QObject):
     def write(self, text: str) -> None:
         """Set the text, and save it after a pause without another call."""
         self.text = text
-        self._pause.start()
+        self._pause_timer.start()
 
     def update_stored(self, row: PlantRow) -> None:
         """Set the stored plant. An unsaved text stays; if the stored note has changed, saving asks the user."""
@@ -243,7 +243,7 @@ class NoteDraft(QObject):
     @Slot()
     def save(self) -> None:
         """Save the text now if it is unsaved."""
-        self._pause.stop()
+        self._pause_timer.stop()
         if self._is_saving or self._question.is_open or not self.is_dirty:
             return
         try:
@@ -275,7 +275,7 @@ class NoteDraft(QObject):
         self.saving_changed.emit(False)
         self.resolved.emit(self.row)
         if self.is_dirty:
-            self._pause.start(0 if self._is_finished else _PAUSE_MS)
+            self._pause_timer.start(0 if self._is_finished else _PAUSE_MS)
         self._delete_if_done()
 
     def _on_failed(self, error: Exception) -> None:
@@ -288,27 +288,28 @@ class NoteDraft(QObject):
             self._read_current()
             return
         if isinstance(error, StoreUnreachableError) and not prevents_changes(self._opened.store.change_error):
-            self._pause.start()  # the server can be reached again
+            self._pause_timer.start()  # the server can be reached again
         self._context.page.toast.show_problem(error_text(error), (self.tr("Try again"), self.save))
 
     def _read_current(self) -> None:
         mine = self._note_text(self.text)
         self._question.read(self._opened.queries, self.row, mine, self._on_read)
 
-    def _on_read(self, now: PlantRow | None) -> None:
+    def _on_read(self, current: PlantRow | None) -> None:
+        """Ask which note to keep if the stored one has changed, else save on top of the present plant."""
         mine = self._note_text(self.text)
-        if now is None:
+        if current is None:
             self._question.ask_about_deleted(self.row, mine, self._insert_again)
             return
-        is_other_note = now.note != self.row.note and (now.note or "") != self.text
-        self.row = now
+        is_other_note = current.note != self.row.note and (current.note or "") != self.text
+        self.row = current
         if is_other_note:
-            theirs = self._note_text(now.note or "")
-            self._question.ask_about_changed(now, mine, theirs, self.save)
+            theirs = self._note_text(current.note or "")
+            self._question.ask_about_changed(current, mine, theirs, self.save)
         elif self.is_dirty:
             self.save()
         else:
-            self.resolved.emit(now)
+            self.resolved.emit(current)
             self._delete_if_done()
 
     def _note_text(self, note: str) -> str:
@@ -386,7 +387,7 @@ class NoteDrafts(QObject):
             self.current.update_stored(row)
         else:
             self.finish()
-            waiting = [draft for draft in self._unsaved if draft.row.id == row.id and draft.is_waiting]
+            waiting = [draft for draft in self._unsaved_drafts if draft.row.id == row.id and draft.is_waiting]
             self.current = waiting[0] if waiting else self._make_draft(opened, row)
             self.current.resume()
         self._show_text(row)
@@ -400,27 +401,27 @@ class NoteDrafts(QObject):
 
     def save(self) -> dict[int, str]:
         """Begin to save the unsaved drafts; return their texts by the IDs of the plants."""
-        drafts = [] if self._opened is None else self._unsaved
+        drafts = [] if self._opened is None else self._unsaved_drafts
         for draft in drafts:
             draft.save()
         return {draft.row.id: draft.text for draft in drafts}
 
     def remember_waiting(self) -> int:
         """Write the waiting drafts to disk, to be saved at the next start; return their number."""
-        waiting = [] if self._opened is None else [draft for draft in self._unsaved if draft.is_waiting]
+        waiting = [] if self._opened is None else [draft for draft in self._unsaved_drafts if draft.is_waiting]
         if self._opened is not None:
             self._remember(waiting)
         return len(waiting)
 
     def close(self) -> None:
         """Save the unsaved drafts; for the next start, write drafts to disk that a server does not save in time."""
-        drafts = self._unsaved
+        drafts = self._unsaved_drafts
         unsaved = [draft for draft in drafts if draft.is_waiting]
         for draft in drafts:
             draft.save_both()
         if self._context.location.server is not None:
             futures = [draft.save_future for draft in drafts if draft.save_future is not None]
-            done, _ = wait(futures, timeout=_CLOSE_TIMEOUT)
+            done, _ = wait(futures, timeout=_CLOSE_TIMEOUT_SECONDS)
             saved = {future for future in done if not future.cancelled() and future.exception() is None}
             unsaved = [draft for draft in drafts if draft.save_future not in saved]
         self._remember(unsaved)
@@ -429,7 +430,7 @@ class NoteDrafts(QObject):
         self._opened = self.current = None
 
     @property
-    def _unsaved(self) -> list[NoteDraft]:
+    def _unsaved_drafts(self) -> list[NoteDraft]:
         return [draft for draft in self.findChildren(NoteDraft) if draft.is_dirty]
 
     def _make_draft(self, opened: OpenStore, row: PlantRow) -> NoteDraft:

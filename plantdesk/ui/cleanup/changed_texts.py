@@ -22,13 +22,13 @@ from plantdesk.ui.background import Task
 from plantdesk.ui.qt import Index
 from plantdesk.ui.texts import one_line, translate
 from plantdesk.ui.theme.theme import Theme
-from plantdesk.ui.widgets.painting import line_layout
+from plantdesk.ui.widgets.painting import lay_out_line
 from plantdesk.ui.widgets.plain_table import CellDelegate, PlainTable, RowModel
 
 #: Texts that are listed; the others are counted.
 MAX_LISTED = 1000
 #: The most characters of a text that are shown.
-_MAX_SHOWN = 300
+_MAX_SHOWN_LENGTH = 300
 #: If more characters than this precede the first match, only the last _SHOWN_BEFORE_MATCH of them are shown.
 _MAX_BEFORE_MATCH = 60
 _SHOWN_BEFORE_MATCH = 20
@@ -99,39 +99,39 @@ def read_preview(store: PlantStore, rule: RewriteRule, plants: Selection, task: 
         since = reader.events(None).position
         rows: list[ChangedText] = []
         match_count = changed_plants = searched_plants = 0
-        report_at = time.monotonic() + _FIRST_REPORT_SECONDS
+        next_report_at = time.monotonic() + _FIRST_REPORT_SECONDS
         for row in reader.selected(plants):
             searched_plants += 1
             is_listed = len(rows) < MAX_LISTED
-            changed = [*_changed_texts(rule, row, is_listed=is_listed)]
+            changed = [*_find_changed_texts(rule, row, is_listed=is_listed)]
             if is_listed:
                 rows += changed
             match_count += sum(text.match_count for text in changed if not text.is_blank)
             if any(not text.is_blank for text in changed):
                 changed_plants += 1
-            if time.monotonic() > report_at:
+            if time.monotonic() > next_report_at:
                 task.raise_if_cancelled()
                 task.report(TextChanges(since, tuple(rows)))
-                report_at = float("inf") if len(rows) >= MAX_LISTED else time.monotonic() + 1
+                next_report_at = float("inf") if len(rows) >= MAX_LISTED else time.monotonic() + 1
     return TextChanges(since, tuple(rows), match_count, changed_plants, searched_plants, is_complete=True)
 
 
-def _changed_texts(rule: RewriteRule, row: PlantRow, *, is_listed: bool) -> Iterator[ChangedText]:
+def _find_changed_texts(rule: RewriteRule, row: PlantRow, *, is_listed: bool) -> Iterator[ChangedText]:
     for field in FIELDS:
         text = str(getattr(row, field) or "")
         places = rule.replacements(field, text)
         if places:
             after = apply_replacements(field, text, places)
-            segments = tuple(_segments(text, places)) if is_listed else ()
+            segments = tuple(_make_segments(text, places)) if is_listed else ()
             yield ChangedText(row.id, field, segments, len(places), field == "name" and is_blank(after))
 
 
-def _segments(text: str, places: list[Replacement]) -> Iterator[Segment]:
+def _make_segments(text: str, places: list[Replacement]) -> Iterator[Segment]:
     """Yield the shown segments of a text: from the start, or from just before the first match if that is far away."""
     first_match = places[0].start
     is_far = first_match > _MAX_BEFORE_MATCH or "\n" in text[:first_match]
     start = max(0, first_match - _SHOWN_BEFORE_MATCH) if is_far else 0
-    end = start + _MAX_SHOWN
+    end = start + _MAX_SHOWN_LENGTH
     if start:
         yield Segment("same", "… ")
     position = start
@@ -140,7 +140,7 @@ def _segments(text: str, places: list[Replacement]) -> Iterator[Segment]:
             break
         yield Segment("same", text[position : place.start])
         yield Segment("old", text[place.start : min(place.end, end)])
-        yield Segment("new", place.new[:_MAX_SHOWN])
+        yield Segment("new", place.new[:_MAX_SHOWN_LENGTH])
         position = place.end
     if position < len(text):
         yield Segment("same", text[position:end] + ("…" if end < len(text) else ""))
@@ -237,7 +237,7 @@ class ChangedTexts(RowModel[ChangedText]):
             case Qt.ItemDataRole.CheckStateRole if index.column() == 0 and not row.is_blank:
                 return _CHECKED if self.is_ticked(row) else _UNCHECKED
             case Qt.ItemDataRole.AccessibleTextRole:
-                return self._spoken(row)
+                return self._spoken_text(row)
             case _:
                 return row if role == ROW_ROLE else None
 
@@ -257,7 +257,7 @@ class ChangedTexts(RowModel[ChangedText]):
             return self.tr("would have no name")
         return "" if self.is_ticked(row) else self.tr("stays")
 
-    def _spoken(self, row: ChangedText) -> str:
+    def _spoken_text(self, row: ChangedText) -> str:
         before = one_line(row.text(after=False))
         after = one_line(row.text(after=True))
         reason = self.unchanged_reason(row)
@@ -310,7 +310,7 @@ class _TextDelegate(CellDelegate):
     def paint_text(self, painter: QPainter, cell: QStyleOptionViewItem, rect: QRect, index: Index) -> None:
         text = ""
         formats = []
-        for part, text_format in self._parts(index.data(ROW_ROLE), cell.font):
+        for part, text_format in self._make_parts(index.data(ROW_ROLE), cell.font):
             format_range = QTextLayout.FormatRange()
             format_range.start = len(text)
             format_range.length = len(part)
@@ -318,24 +318,24 @@ class _TextDelegate(CellDelegate):
             formats.append(format_range)
             text += part
         elided = QFontMetrics(cell.font).elidedText(text, Qt.TextElideMode.ElideRight, rect.width())
-        layout = line_layout(elided, formats, cell.font, cell.direction, rect.width())
+        layout = lay_out_line(elided, formats, cell.font, cell.direction, rect.width())
         painter.setClipRect(rect)
         height = QFontMetricsF(cell.font).height()  # as QPainter.drawText does; that of the layout is rounded up
         top = rect.top() + (rect.height() - height) / 2
         layout.draw(painter, QPointF(rect.left(), top))
 
-    def _parts(self, row: ChangedText, font: QFont) -> list[tuple[str, QTextCharFormat]]:
+    def _make_parts(self, row: ChangedText, font: QFont) -> list[tuple[str, QTextCharFormat]]:
         reason = self._texts.unchanged_reason(row)
         if reason:
             before = one_line(row.text(after=False))
-            return [(f"{before} ", self._format(font, "text")), (f"· {reason}", self._format(font, "muted"))]
-        formats = {"same": self._format(font, "text"), "old": self._format(font, "error", "error_bg")}
+            return [(f"{before} ", self._make_format(font, "text")), (f"· {reason}", self._make_format(font, "muted"))]
+        formats = {"same": self._make_format(font, "text"), "old": self._make_format(font, "error", "error_bg")}
         formats["old"].setFontStrikeOut(True)
-        formats["new"] = self._format(font, "ok", "ok_bg")
+        formats["new"] = self._make_format(font, "ok", "ok_bg")
         formats["new"].setFontWeight(QFont.Weight.DemiBold)
         return [(shown_text(segment), formats[segment.kind]) for segment in row.segments]
 
-    def _format(self, font: QFont, color: str, background: str = "") -> QTextCharFormat:
+    def _make_format(self, font: QFont, color: str, background: str = "") -> QTextCharFormat:
         text_format = QTextCharFormat()
         text_format.setFont(font)
         text_format.setForeground(self._theme.colors.color(color))

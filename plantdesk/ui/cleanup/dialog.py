@@ -15,7 +15,7 @@ from plantdesk.ui.menus import Key
 from plantdesk.ui.qt import fill
 from plantdesk.ui.theme.metrics import EDGE, L, M
 from plantdesk.ui.widgets.containers import ScrollArea
-from plantdesk.ui.widgets.dialog import ButtonRole, Dialog, tab_stops
+from plantdesk.ui.widgets.dialog import ButtonRole, Dialog, find_tab_stops
 from plantdesk.ui.widgets.messages import MessageAction, MessageLine, Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
@@ -90,7 +90,7 @@ class CleanUpDialog(Dialog):
         had_focus = self._apply_button.hasFocus()
         self._page.apply()
         if had_focus and not self._page.can_apply:
-            next(tab_stops(self._page)).setFocus()
+            next(find_tab_stops(self._page)).setFocus()
 
     def _switch_tab(self, step: int) -> None:
         self._tabs.setCurrentIndex((self._tabs.currentIndex() + step) % self._tabs.count())

@@ -22,7 +22,7 @@ from plantdesk.domain.records import PlantRow
 from plantdesk.domain.texts import LISTED, Text, joined
 from plantdesk.ui.background import StoreQueries, Task
 from plantdesk.ui.qt import Index
-from plantdesk.ui.texts import date, long_date, one_line, source_text, tag_text, translate, translated
+from plantdesk.ui.texts import long_date, one_line, short_date, source_text, tag_text, translate, translated
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.plain_table import PlainTable, RowModel
 from plantdesk.ui.widgets.plain_text import tool_tip
@@ -76,9 +76,9 @@ class DuplicateModel(RowModel[GroupItem]):
 
     def set_groups(self, groups: PlantGroups, excluded: Collection[int] = ()) -> None:
         """Show other groups; groups in `excluded` are not merged. Choices of the user in known groups stay."""
-        known = {*self._groups.ids}
-        chosen = {*self._chosen_ids.values()}
-        were_excluded = {plant_id for group in self._excluded for plant_id in self._group_ids(group)}
+        known_ids = {*self._groups.ids}
+        chosen_ids = {*self._chosen_ids.values()}
+        excluded_ids = {plant_id for group in self._excluded for plant_id in self._group_ids(group)}
         self.beginResetModel()
         self._groups = groups
         self._starts = array("q", accumulate(groups.sizes, initial=0))
@@ -86,8 +86,8 @@ class DuplicateModel(RowModel[GroupItem]):
         self._plants: dict[int, list[PlantRow]] = {}
         self._chosen_ids = {}
         self._excluded = set(excluded)
-        if known:
-            self._restore(known, were_excluded, chosen)
+        if known_ids:
+            self._restore_choices(known_ids, excluded_ids, chosen_ids)
         if self._task is not None:
             self._task.cancel()
         self._task = None
@@ -96,19 +96,19 @@ class DuplicateModel(RowModel[GroupItem]):
         self.changed.emit()
         self.fetchMore(QModelIndex())
 
-    def _restore(self, known: set[int], were_excluded: set[int], chosen: set[int]) -> None:
+    def _restore_choices(self, known_ids: set[int], excluded_ids: set[int], chosen_ids: set[int]) -> None:
         for group in range(self.group_count):
             ids = self._group_ids(group)
-            if not known.isdisjoint(ids):
+            if not known_ids.isdisjoint(ids):
                 self._excluded.discard(group)
-            if not were_excluded.isdisjoint(ids):
+            if not excluded_ids.isdisjoint(ids):
                 self._excluded.add(group)
-            for plant_id in chosen.intersection(ids):
+            for plant_id in chosen_ids.intersection(ids):
                 self._chosen_ids[group] = plant_id
 
-    def set_keep_rule(self, keep: KeepRule) -> None:
+    def set_keep_rule(self, keep_rule: KeepRule) -> None:
         """Keep the plants by another rule, and forget the choices of the user."""
-        self._keep_rule = keep
+        self._keep_rule = keep_rule
         self._chosen_ids.clear()
         self._emit_changed()
 
@@ -138,7 +138,7 @@ class DuplicateModel(RowModel[GroupItem]):
         excluded = sum(self._groups.sizes[group] - 1 for group in self._excluded)
         return self.plant_count - self.group_count - excluded
 
-    def edit(self) -> MergePlants:
+    def make_edit(self) -> MergePlants:
         """Return the edit that merges the ticked groups."""
         return MergePlants(self._groups.without(self._excluded), self._keep_rule, frozenset(self._chosen_ids.values()))
 
@@ -201,9 +201,9 @@ class DuplicateModel(RowModel[GroupItem]):
         item = self.rows[index.row()]
         match role:
             case Qt.ItemDataRole.DisplayRole:
-                return self._text(item, _Column(index.column()))
+                return self._cell_text(item, _Column(index.column()))
             case Qt.ItemDataRole.AccessibleTextRole:
-                return self._spoken(item)
+                return self._spoken_text(item)
             case Qt.ItemDataRole.CheckStateRole if index.column() == _Column.PLANT:
                 return self._check_state(item)
             case Qt.ItemDataRole.FontRole if item.row is None:
@@ -235,7 +235,7 @@ class DuplicateModel(RowModel[GroupItem]):
                 groups.append((self._next_group, group_ids))
                 ids += group_ids
                 self._next_group += 1
-            self._task = self._queries.run(self, partial(_read, ids=ids), partial(self._on_read, groups))
+            self._task = self._queries.run(self, partial(_read_rows, ids=ids), partial(self._on_read, groups))
 
     def _on_read(self, groups: list[tuple[int, list[int]]], rows: dict[int, PlantRow]) -> None:
         self._task = None
@@ -258,9 +258,9 @@ class DuplicateModel(RowModel[GroupItem]):
     def _is_kept(self, item: GroupItem) -> bool:
         return item.row is not None and item.row.id == self.kept_id(item.group)
 
-    def _spoken(self, item: GroupItem) -> str:
+    def _spoken_text(self, item: GroupItem) -> str:
         if item.row is None:
-            return self._heading(item.group)
+            return self._heading_text(item.group)
         kept = translate("Duplicates", "Keep") if self._is_kept(item) else ""
         row = item.row
         parts = [kept, translate("Duplicates", "ID {id}").format(id=row.id), tag_text(row.name)]
@@ -269,11 +269,11 @@ class DuplicateModel(RowModel[GroupItem]):
         parts.append(one_line(row.note) if row.note else translate("Duplicates", "no note"))
         return ", ".join(filter(None, parts))
 
-    def _text(self, item: GroupItem, column: _Column) -> str:
+    def _cell_text(self, item: GroupItem, column: _Column) -> str:
         """Return the text of a cell; in name and tag, invisible blanks are marked."""
         row = item.row
         if row is None:
-            return self._heading(item.group) if column is _Column.PLANT else ""
+            return self._heading_text(item.group) if column is _Column.PLANT else ""
         match column:
             case _Column.PLANT:
                 return tag_text(row.name)
@@ -282,15 +282,15 @@ class DuplicateModel(RowModel[GroupItem]):
             case _Column.TAG:
                 return "" if row.tag is None else tag_text(row.tag)
             case _Column.ADDED:
-                return f"{date(row.added_at)} · {source_text(row.source)}"
+                return f"{short_date(row.added_at)} · {source_text(row.source)}"
             case _Column.NOTE:
                 return one_line(row.note or "")
 
-    def _heading(self, group: int) -> str:
+    def _heading_text(self, group: int) -> str:
         return f"{one_line(self._plants[group][0].name)}, {self._heading_details(group)}"
 
 
-def _read(reader: PlantReader, _task: Task, ids: list[int]) -> dict[int, PlantRow]:
+def _read_rows(reader: PlantReader, _task: Task, ids: list[int]) -> dict[int, PlantRow]:
     return reader.rows(ids)
 
 

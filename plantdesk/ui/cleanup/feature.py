@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from plantdesk.ui.cleanup.rewriting import RewritingPage
 
 #: The most characters of a selected text that becomes the text to search.
-_MAX_FIND = 200
+_MAX_FIND_LENGTH = 200
 
 
 class PageNumber(IntEnum):
@@ -50,12 +50,12 @@ class CleanUpFeature(Feature):
         self._rewriting_page: RewritingPage | None = None
         self._changes = PlantChanges(context, self)
         add = context.menus.add
-        open_at = self._open_at
+        make_opener = self._make_opener
         self.enable_with_store(
-            add(Section.TOOLS_PLANTS, self.tr("&Clean up…"), open_at(PageNumber.DUPLICATES)),
-            add(Section.TOOLS_PLANTS, self.tr("Find &duplicates…"), open_at(PageNumber.DUPLICATES), in_menu=False),
-            add(Section.TOOLS_PLANTS, self.tr("Tidy up &tags…"), open_at(PageNumber.TAGS), in_menu=False),
-            add(Section.EDIT_FIND, self.tr("Find and replac&e…"), open_at(PageNumber.TEXTS), "Ctrl+R"),
+            add(Section.TOOLS_PLANTS, self.tr("&Clean up…"), make_opener(PageNumber.DUPLICATES)),
+            add(Section.TOOLS_PLANTS, self.tr("Find &duplicates…"), make_opener(PageNumber.DUPLICATES), in_menu=False),
+            add(Section.TOOLS_PLANTS, self.tr("Tidy up &tags…"), make_opener(PageNumber.TAGS), in_menu=False),
+            add(Section.EDIT_FIND, self.tr("Find and replac&e…"), make_opener(PageNumber.TEXTS), "Ctrl+R"),
         )
 
     @override
@@ -71,11 +71,11 @@ class CleanUpFeature(Feature):
         if self._dialog is None or not isValid(self._dialog):
             self._dialog = self._make_dialog(self.opened)
         elif self._rewriting_page is not None:
-            self._rewriting_page.set_scopes(self._scopes())
+            self._rewriting_page.set_scopes(self._make_scopes())
         self._dialog.show_page(page)
         bring_to_front(self._dialog)
 
-    def _open_at(self, page: PageNumber) -> partial[None]:
+    def _make_opener(self, page: PageNumber) -> partial[None]:
         return partial(self.open_dialog, page)
 
     def _make_dialog(self, opened: OpenStore) -> CleanUpDialog:
@@ -84,12 +84,12 @@ class CleanUpFeature(Feature):
         from plantdesk.ui.cleanup.pages import DuplicatesPage, TagsPage
         from plantdesk.ui.cleanup.rewriting import RewritingPage
 
-        text = self._start_text()
+        text = self._find_start_text()
         duplicates = DuplicatesPage(self.context, opened)
         tags = TagsPage(self.context, opened)
         duplicates.merge_requested.connect(self._merge)
         tags.merge_requested.connect(self._merge_tags)
-        rewriting = self._rewriting_page = RewritingPage(self.context, opened.store, self._scopes(), text)
+        rewriting = self._rewriting_page = RewritingPage(self.context, opened.store, self._make_scopes(), text)
         rewriting.edit_requested.connect(self._rewrite)
         rewriting.plant_requested.connect(self._show_plant)
         dialog = CleanUpDialog(self.context, [duplicates, tags, rewriting])
@@ -127,7 +127,7 @@ class CleanUpFeature(Feature):
             text = Text("{count:,} plants got another tag.", one="1 plant got another tag.")
             self._changes.apply(self.opened.store, edits, text)
 
-    def _scopes(self) -> list[tuple[str, Selection]]:
+    def _make_scopes(self) -> list[tuple[str, Selection]]:
         """Return the sets of plants to choose from, each with its label, the default one first."""
         ids = self._plants.selected_ids()
         count = self._plants.shown_count
@@ -145,9 +145,9 @@ class CleanUpFeature(Feature):
     @Slot()
     def _show_count(self) -> None:
         if self._rewriting_page is not None:
-            self._rewriting_page.show_count(next(text for text, plants in self._scopes() if plants.ids is None))
+            self._rewriting_page.show_count(next(text for text, plants in self._make_scopes() if plants.ids is None))
 
-    def _start_text(self) -> str:
+    def _find_start_text(self) -> str:
         """Return the selected text of the focused field, else the search if it is one word."""
         focused = QApplication.focusWidget()
         text = ""
@@ -155,7 +155,7 @@ class CleanUpFeature(Feature):
             text = focused.selectedText()
         elif isinstance(focused, QPlainTextEdit):
             text = focused.textCursor().selectedText()
-        if text and len(text) <= _MAX_FIND:
+        if text and len(text) <= _MAX_FIND_LENGTH:
             return text
         match parse_search(self._plants.search_text).groups:
             case ((Contains(text=word, in_note=False),),):

@@ -66,7 +66,7 @@ class DuplicatesPage(CleanUpPage):
         self._result: tuple[PlantGroups, set[int]] | None = None
         self._model = DuplicateModel(opened.queries, self)
         self._list = DuplicateTable(self._model, context.theme)
-        self._card = self._list.framed()
+        self._card = self._list.make_frame()
         alike = ((self.tr("name and tag"), True), (self.tr("name"), False))
         self._alike_box = ComboBox(self.tr("Alike in"), alike)
         keep = (
@@ -84,9 +84,9 @@ class DuplicatesPage(CleanUpPage):
         self._show_counts()
 
     def _lay_out(self) -> None:
-        alike, keep = (PlainLabel(box.accessibleName(), buddy=box) for box in (self._alike_box, self._keep_box))
-        first = fill(QHBoxLayout(), alike, self._alike_box, STRETCH, spacing=M)
-        second = fill(QHBoxLayout(), keep, self._keep_box, STRETCH, spacing=M)
+        boxes = (self._alike_box, self._keep_box)
+        labels = (PlainLabel(box.accessibleName(), buddy=box) for box in boxes)
+        first, second = (fill(QHBoxLayout(), *pair, STRETCH, spacing=M) for pair in zip(labels, boxes, strict=True))
         fields = fill(QHBoxLayout(), first, (second, 1), spacing=L + M)
         self.rows = [fields]
         counts = fill(QHBoxLayout(), self._count_label, STRETCH, self._all_button, spacing=M)
@@ -118,14 +118,14 @@ class DuplicatesPage(CleanUpPage):
         by_tag = bool(self._alike_box.currentData())
         store = self._opened.store
 
-        def find(task: Task) -> tuple[PlantGroups, set[int]]:
+        def find_duplicates(task: Task) -> tuple[PlantGroups, set[int]]:
             with closing(store.reader()) as reader, task.interrupted_by(reader.interrupt):
                 groups = reader.duplicates(by_tag=by_tag)
                 excluded = intentional_groups(groups, reader.rows)
                 first_excluded = len(groups.sizes) - len(excluded)
                 return groups.with_last(excluded), {*range(first_excluded, len(groups.sizes))}
 
-        self._task = self._context.bridge.long_tasks.run(self, find, self._on_found, self._on_failed)
+        self._task = self._context.bridge.long_tasks.run(self, find_duplicates, self._on_found, self._on_failed)
 
     @property
     @override
@@ -179,7 +179,7 @@ class DuplicatesPage(CleanUpPage):
 
     @override
     def apply(self) -> None:
-        self.merge_requested.emit(self._model.edit(), self._model.removed_count)
+        self.merge_requested.emit(self._model.make_edit(), self._model.removed_count)
         super().apply()
 
 
@@ -324,6 +324,7 @@ class TagsPage(CleanUpPage):
         self._opened.queries.run(self, partial(_find_similar_tags, likeness=likeness), self._on_found)
 
     def _on_found(self, result: tuple[dict[str, int], list[dict[str, int]]]) -> None:
+        """Replace the groups if they have changed; the choices of the user in known groups stay."""
         self._tags, groups = result
         if groups == self._listed_groups:
             self._show_counts()
@@ -340,8 +341,8 @@ class TagsPage(CleanUpPage):
         self._results.deleteLater()
         self._results = results
         members = {tag for group in groups for tag in group}
-        alike = sum(not members.isdisjoint([tag, *ancestors(tag)]) for tag in self._tags)
-        text = Text("{alike:,} of {count:,} tags look like others", alike=alike, count=len(self._tags))
+        alike_count = sum(not members.isdisjoint([tag, *ancestors(tag)]) for tag in self._tags)
+        text = Text("{alike:,} of {count:,} tags look like others", alike=alike_count, count=len(self._tags))
         self._count_label.setText(translated(text) if groups else "")
         self._show_counts()
 
@@ -359,7 +360,7 @@ class TagsPage(CleanUpPage):
         new_tags = self._new_tags
         for group in self._groups:
             group.show_results(new_tags)
-        tags = [tag for edit in self._edits() for tag in edit.tags]
+        tags = [tag for edit in self._make_edits() for tag in edit.tags]
         merge = Text("Merge {count:,} tags", one="Merge 1 tag", count=len(tags))
         plants = Text(
             "{count:,} plants get another tag. One change; Ctrl+Z takes it back.",
@@ -375,7 +376,7 @@ class TagsPage(CleanUpPage):
     def _new_tags(self) -> dict[str, str]:
         return {tag: new for group in self._groups for tag, new in group.new_tags.items()}
 
-    def _edits(self) -> list[MergeTags]:
+    def _make_edits(self) -> list[MergeTags]:
         """Return one edit for each tag that replaces others."""
         new_tags = self._new_tags
         merged: dict[str, list[str]] = {}
@@ -387,7 +388,7 @@ class TagsPage(CleanUpPage):
 
     @override
     def apply(self) -> None:
-        self.merge_requested.emit(self._edits())
+        self.merge_requested.emit(self._make_edits())
         super().apply()
 
 

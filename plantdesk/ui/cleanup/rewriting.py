@@ -22,7 +22,7 @@ from plantdesk.ui.feature import WindowContext
 from plantdesk.ui.qt import STRETCH, fill, set_properties
 from plantdesk.ui.texts import error_text, quoted, translated
 from plantdesk.ui.theme.metrics import XS, M, S
-from plantdesk.ui.widgets.fields import ComboBox, LineEdit, labelled
+from plantdesk.ui.widgets.fields import ComboBox, LineEdit, with_label
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce, set_tool_tip
 
@@ -63,7 +63,7 @@ class RewritingPage(CleanUpPage):
         #: What was typed into the new text, by action.
         self._new_texts: dict[_Action, str] = {}
         self._shown_action = _Action.REPLACE
-        self._delay = QTimer(self, singleShot=True, interval=_DELAY_MS)
+        self._delay_timer = QTimer(self, singleShot=True, interval=_DELAY_MS)
         self._make_fields()
         self._texts = ChangedTexts(self)
         self._table = ChangedTextTable(self._texts, context.theme)
@@ -89,12 +89,12 @@ class RewritingPage(CleanUpPage):
 
     @override
     def refresh(self) -> None:
-        self._read()
+        self._read_preview()
 
     @property
     @override
     def is_reading(self) -> bool:
-        return self._task is not None or self._delay.isActive()
+        return self._task is not None or self._delay_timer.isActive()
 
     def set_scopes(self, scopes: Sequence[tuple[str, Selection]]) -> None:
         """Offer other sets of plants, the default one first."""
@@ -208,7 +208,7 @@ class RewritingPage(CleanUpPage):
             self._task.cancel()
             self._task = None
         self._edit = None
-        self._delay.start()
+        self._delay_timer.start()
         self._show_counts()
 
     @Slot()
@@ -217,7 +217,7 @@ class RewritingPage(CleanUpPage):
         self._on_input()
 
     @Slot()
-    def _read(self) -> None:
+    def _read_preview(self) -> None:
         """Read in the background what the rule changes; without a rule show nothing."""
         rule = self._described_rule
         if rule is None:
@@ -271,6 +271,7 @@ class RewritingPage(CleanUpPage):
 
     @Slot()
     def _show_counts(self) -> None:
+        """Show how much of the preview is ticked: on the button, beside it, and above the table."""
         counts = self._texts.counts
         has_rows = self._texts.rowCount() > 0
         self._pages.setCurrentIndex(0 if has_rows else 1)
@@ -288,10 +289,10 @@ class RewritingPage(CleanUpPage):
     def _button_text(self, plants: int) -> str:
         """Return the text of the button for a number of plants; 0 if it is unknown."""
         if self._action is _Action.REPLACE:
-            many = Text("Replace in {count:,} plants", one="Replace in 1 plant", count=plants)
-            return translated(many) if plants else self.tr("Replace")
-        many = Text("Change {count:,} plants", one="Change 1 plant", count=plants)
-        return translated(many) if plants else self.tr("Change")
+            template = Text("Replace in {count:,} plants", one="Replace in 1 plant", count=plants)
+            return translated(template) if plants else self.tr("Replace")
+        template = Text("Change {count:,} plants", one="Change 1 plant", count=plants)
+        return translated(template) if plants else self.tr("Change")
 
     def _count_text(self, counts: TickedCounts) -> str:
         searched = plants_text(self._preview.searched_plants)
@@ -347,12 +348,12 @@ class RewritingPage(CleanUpPage):
 
     def _lay_out(self) -> None:
         scaled = self._context.theme.metrics.scaled
-        action_part = labelled(self.tr("Do"), self._action_box)
+        action_part = with_label(self.tr("Do"), self._action_box)
         action_part.setFixedWidth(max(scaled(_ACTION_WIDTH), self._action_box.sizeHint().width()))
-        self._find_part = labelled(self.tr("Find"), self._find_edit)
-        self._new_part = labelled(self.tr("Replace with"), self._new_edit)
+        self._find_part = with_label(self.tr("Find"), self._find_edit)
+        self._new_part = with_label(self.tr("Replace with"), self._new_edit)
         self._new_label = self._new_part.findChildren(PlainLabel)[0]
-        self._quotes_part = labelled(self.tr("Quotes"), self._quotes_box)
+        self._quotes_part = with_label(self.tr("Quotes"), self._quotes_box)
         parts = ((self._find_part, 1), (self._new_part, 1), (self._quotes_part, 1))
         fields = fill(QHBoxLayout(), action_part, *parts, spacing=S + 2)
         where = fill(QHBoxLayout(), self._scope_box, S, self._names_check, self._notes_check, STRETCH, spacing=M)
@@ -360,13 +361,13 @@ class RewritingPage(CleanUpPage):
         captions = fill(QHBoxLayout(), self._all_box, STRETCH, self._count_label)
         self.rows = [fields, where, match_row]
         self._pages = QStackedLayout()
-        for page in (self._table.framed(), self._empty_label):
+        for page in (self._table.make_frame(), self._empty_label):
             self._pages.addWidget(page)
         top = fill(QVBoxLayout(), fields, self._message, where, match_row, spacing=XS)
         fill(QVBoxLayout(self), top, captions, (self._pages, 1), margins=0, spacing=S)
 
     def _connect(self) -> None:
-        self._delay.timeout.connect(self._read)
+        self._delay_timer.timeout.connect(self._read_preview)
         self._action_box.currentIndexChanged.connect(self._show_action)
         self._find_edit.textChanged.connect(self._on_rule_changed)
         self._new_edit.textChanged.connect(self._on_input)

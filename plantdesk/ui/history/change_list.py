@@ -121,12 +121,12 @@ class HistoryModel(RowModel["HistoryEntry | str"]):
         column = HistoryColumn(index.column())
         if isinstance(row, str):
             return row if role == Qt.ItemDataRole.DisplayRole and column is HistoryColumn.TIME else None
-        return row if role == ENTRY_ROLE else self._value(row, column, role)
+        return row if role == ENTRY_ROLE else self._entry_data(row, column, role)
 
-    def _value(self, row: HistoryEntry, column: HistoryColumn, role: int) -> object:
+    def _entry_data(self, row: HistoryEntry, column: HistoryColumn, role: int) -> object:
         match role:
             case Qt.ItemDataRole.DisplayRole:
-                return _cell(row, column)
+                return _cell_text(row, column)
             case Qt.ItemDataRole.DecorationRole if column is HistoryColumn.TEXT:
                 icon = "undo-2" if row.change.is_undone else _ICONS.get(row.change.kind, "pencil")
                 return self._theme.icons.icon(icon, "muted", self._theme.metrics.scaled(ICON))
@@ -136,7 +136,7 @@ class HistoryModel(RowModel["HistoryEntry | str"]):
             case Qt.ItemDataRole.ToolTipRole:
                 return long_time(row.change.made_at)
             case Qt.ItemDataRole.AccessibleTextRole:
-                return _spoken(row)
+                return _spoken_text(row)
         return None
 
     @override
@@ -152,12 +152,12 @@ class HistoryModel(RowModel["HistoryEntry | str"]):
     def fetchMore(self, parent: Index) -> None:
         if self.has_more and self._last_entry is not None:
             self.has_more = False  # until the page is loaded
-            self._query(self._last_entry.change.number, _PAGE_SIZE, self._on_more)
+            self._query(self._last_entry.change.number, _PAGE_SIZE, self._on_page_read)
 
     def _query(self, before: int | None, limit: int, done: Callable[[int, _Page], object]) -> None:
         if self._task is not None:
             self._task.cancel()
-        read = partial(_read, before=before, limit=limit, text=self._text, source=self._source)
+        read = partial(_read_page, before=before, limit=limit, text=self._text, source=self._source)
         self._task = self._queries.run(self, read, partial(done, limit), self._on_failed)
 
     def _on_failed(self, error: Exception) -> None:
@@ -171,7 +171,7 @@ class HistoryModel(RowModel["HistoryEntry | str"]):
         self.set_rows(self._with_headings(entries))
         self.loaded.emit(summary)
 
-    def _on_more(self, limit: int, page: _Page) -> None:
+    def _on_page_read(self, limit: int, page: _Page) -> None:
         entries, _ = page
         self.has_more = len(entries) == limit
         self.append(self._with_headings(entries))
@@ -180,14 +180,14 @@ class HistoryModel(RowModel["HistoryEntry | str"]):
     def _with_headings(self, entries: list[HistoryEntry]) -> list[HistoryEntry | str]:
         rows: list[HistoryEntry | str] = []
         for entry in entries:
-            if self._last_entry is None or _day(self._last_entry) != _day(entry):
+            if self._last_entry is None or _local_day(self._last_entry) != _local_day(entry):
                 rows.append(_day_text(entry))
             rows.append(entry)
             self._last_entry = entry
         return rows
 
 
-def _cell(entry: HistoryEntry, column: HistoryColumn) -> str:
+def _cell_text(entry: HistoryEntry, column: HistoryColumn) -> str:
     match column:
         case HistoryColumn.TIME:
             return clock_time(entry.change.made_at)
@@ -201,12 +201,12 @@ def title_text(entry: HistoryEntry) -> str:
     """Return the title of a change; it says whether the change is undone."""
     is_insert = entry.change.kind is ChangeKind.INSERT and entry.change.is_undone
     if is_insert or entry.change.kind is ChangeKind.UNDO:  # the undo of an addition, or its redo
-        return _title(entry.last)
-    title = _title(entry.change)
+        return _change_title(entry.last)
+    title = _change_title(entry.change)
     return translate("History", "Undone: {title}").format(title=title) if entry.change.is_undone else title
 
 
-def _title(change: Change) -> str:
+def _change_title(change: Change) -> str:
     return one_line(translated(change.title))
 
 
@@ -216,7 +216,7 @@ def detail_text(entry: HistoryEntry) -> str:
     parts = [one_line(change.desk)] if change.desk else []
     if change.source.kind is not SourceKind.FORM:
         parts.append(source_text(change.source))
-    parts.append(_plants(entry))
+    parts.append(_plant_details(entry))
     if change.is_undone and change.kind is not ChangeKind.UNDO:
         parts.append(_undone_text(change, last))
     elif not last.can_undo:
@@ -226,15 +226,15 @@ def detail_text(entry: HistoryEntry) -> str:
 
 def _undone_text(change: Change, undo: Change) -> str:
     """Return when a change was undone, and by which other computer or program."""
-    by = one_line(undo.desk) if undo.desk != change.desk else ""
-    if not by and undo.source != change.source and undo.source.kind is not SourceKind.FORM:
-        by = source_text(undo.source)
-    if by:
-        return translate("History", "undone {time} by {who}").format(time=short_time(undo.made_at), who=by)
+    author = one_line(undo.desk) if undo.desk != change.desk else ""
+    if not author and undo.source != change.source and undo.source.kind is not SourceKind.FORM:
+        author = source_text(undo.source)
+    if author:
+        return translate("History", "undone {time} by {who}").format(time=short_time(undo.made_at), who=author)
     return translate("History", "undone {time}").format(time=short_time(undo.made_at))
 
 
-def _plants(entry: HistoryEntry) -> str:
+def _plant_details(entry: HistoryEntry) -> str:
     """Return details of the plants of a change that its title does not have."""
     change, _, first = entry
     if first is None:
@@ -262,29 +262,29 @@ def action_text(entry: HistoryEntry) -> str:
     return translate("History", "Redo") if is_undo else translate("History", "Undo")
 
 
-def widest_clock() -> str:
+def find_widest_clock() -> str:
     """Return a time of day that is as wide as any, if all digits have the same width."""
     return QLocale().toString(QTime(22, 0), QLocale.FormatType.ShortFormat)
 
 
-def _spoken(entry: HistoryEntry) -> str:
+def _spoken_text(entry: HistoryEntry) -> str:
     action = action_text(entry)
-    press = translate("History", " Press Enter: {action}.").format(action=action) if action else ""
-    return f"{clock_time(entry.change.made_at)}, {title_text(entry)}, {detail_text(entry)}.{press}"
+    key_hint = translate("History", " Press Enter: {action}.").format(action=action) if action else ""
+    return f"{clock_time(entry.change.made_at)}, {title_text(entry)}, {detail_text(entry)}.{key_hint}"
 
 
-def _day(entry: HistoryEntry) -> QDate:
+def _local_day(entry: HistoryEntry) -> QDate:
     return QDateTime.fromMSecsSinceEpoch(entry.change.made_at).date()
 
 
 def _day_text(entry: HistoryEntry) -> str:
-    day = _day(entry)
+    day = _local_day(entry)
     days = day.daysTo(QDate.currentDate())
-    near = {0: translate("History", "Today"), 1: translate("History", "Yesterday")}.get(days)
-    return near or QLocale().toString(day, QLocale.FormatType.LongFormat)
+    relative_day = {0: translate("History", "Today"), 1: translate("History", "Yesterday")}.get(days)
+    return relative_day or QLocale().toString(day, QLocale.FormatType.LongFormat)
 
 
-def _read(
+def _read_page(
     reader: PlantReader,
     _task: Task,
     before: int | None,
@@ -292,7 +292,7 @@ def _read(
     text: str,
     source: Source | str | None,
 ) -> _Page:
-    entries = reader.history_entries(limit, before, text, source, _title)
+    entries = reader.history_entries(limit, before, text, source, _change_title)
     return entries, reader.history_summary() if before is None else None
 
 
@@ -335,7 +335,7 @@ class ChangeList(PlainTable):
     def _on_reset(self) -> None:
         self.clearSpans()
         self.verticalHeader().setDefaultSectionSize(2 * self._theme.metrics.line + L)  # of all rows
-        self.setColumnWidth(HistoryColumn.TIME, self.fontMetrics().horizontalAdvance(widest_clock()) + XL)
+        self.setColumnWidth(HistoryColumn.TIME, self.fontMetrics().horizontalAdvance(find_widest_clock()) + XL)
         self._on_inserted(QModelIndex(), 0, self._history.rowCount() - 1)
 
     @Slot(QModelIndex, int, int)
@@ -379,10 +379,10 @@ class _TextDelegate(CellDelegate):
         entry: HistoryEntry = index.data(ENTRY_ROLE)
         line = self._theme.metrics.line
         colors = self._theme.colors
-        title = QRect(rect.left(), rect.center().y() - line + 1, rect.width(), line)
+        title_rect = QRect(rect.left(), rect.center().y() - line + 1, rect.width(), line)
         painter.setFont(cell.font)
         painter.setPen(colors.color("muted" if entry.change.is_undone else "text"))
-        draw_line(painter, title, cell.text, cell.direction)
+        draw_line(painter, title_rect, cell.text, cell.direction)
         painter.setFont(self._theme.font(FontRole.CAPTION, QFont.Weight.Normal))
         painter.setPen(colors.color("muted"))
-        draw_line(painter, title.translated(0, line), detail_text(entry), cell.direction)
+        draw_line(painter, title_rect.translated(0, line), detail_text(entry), cell.direction)

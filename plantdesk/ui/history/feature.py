@@ -62,7 +62,7 @@ class HistoryDialog(Dialog):
     def _lay_out(self) -> None:
         top = fill(QHBoxLayout(), (self._search_edit, 1), self._source_box, spacing=M)
         self._pages = QStackedLayout()
-        self._card = self._list.framed()
+        self._card = self._list.make_frame()
         for page in (self._card, self._empty_label):
             self._pages.addWidget(page)
         bottom = fill(QHBoxLayout(), (self._message, 1), self.buttons)

@@ -37,16 +37,16 @@ from plantdesk.ui.theme.metrics import XL, L, M, S
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.containers import ScrollArea
 from plantdesk.ui.widgets.dialog import ButtonRole, Dialog
-from plantdesk.ui.widgets.fields import LineEdit, add_labelled, spin_box
+from plantdesk.ui.widgets.fields import LineEdit, add_labelled, make_spin_box
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
 _PAGE_MARGIN = 12
 _LABEL_RADIUS = 150
 #: The colours of paper, which is white in every theme.
-_OUTLINE = QColor("#cfd4cb")
-_USED = QColor("#e9ece6")
-_USED_TEXT = QColor("#5c6658")
+_OUTLINE_COLOR = QColor("#cfd4cb")
+_USED_COLOR = QColor("#e9ece6")
+_USED_TEXT_COLOR = QColor("#5c6658")
 #: For text of 13 px.
 _WIDTH = 840
 _HEIGHT = 690
@@ -101,15 +101,15 @@ class PagePreview(QFrame):
     def _paint_outlines(self, painter: QPainter, job: LabelJob) -> None:
         for number in range(job.sheet.label_count):
             is_used = self._page == 0 and number < job.start
-            painter.setPen(QPen(_OUTLINE, 30))
-            painter.setBrush(_USED if is_used else Qt.BrushStyle.NoBrush)
+            painter.setPen(QPen(_OUTLINE_COLOR, 30))
+            painter.setBrush(_USED_COLOR if is_used else Qt.BrushStyle.NoBrush)
             rect = to_painter_units(job.sheet.label_rect(number))
             painter.drawRoundedRect(rect, _LABEL_RADIUS, _LABEL_RADIUS)
             if is_used:
                 font = painter.font()
                 font.setPixelSize(min(350, rect.height() // 2))
                 painter.setFont(font)
-                painter.setPen(_USED_TEXT)
+                painter.setPen(_USED_TEXT_COLOR)
                 painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, self.tr("used"))
         painter.setBrush(Qt.BrushStyle.NoBrush)
 
@@ -208,12 +208,12 @@ class LabelDialog(Dialog):
             Text("{plants} on {count:,} sheets", one="{plants} on 1 sheet", count=job.pages, plants=plants)
         )
         self._message.show_message(Tone.HINT, sheets)
-        unknown = job.content.unknown_field
-        set_properties(self._line_edit, invalid=bool(unknown))
-        if unknown:
+        unknown_field = job.content.unknown_field
+        set_properties(self._line_edit, invalid=bool(unknown_field))
+        if unknown_field:
             text = self.tr("{field} is not known. The line may have {name}, {tag}, {id} and {note}.")
             names = {field: f"{{{field}}}" for field in FIELDS}
-            self._message.show_message(Tone.WARNING, text.format(field=unknown, **names))
+            self._message.show_message(Tone.WARNING, text.format(field=unknown_field, **names))
         if not job.sheet.fits_page:
             self._message.show_message(Tone.WARNING, self.tr("These labels do not fit on the page."))
 
@@ -239,7 +239,7 @@ class LabelDialog(Dialog):
         self._pdf_button.clicked.connect(lambda: self.pdf_requested.emit(self.job))
 
     def _make_number_box(self) -> QSpinBox:
-        box = spin_box(QSpinBox)
+        box = make_spin_box(QSpinBox)
         box.setMinimum(1)
         box.setMinimumWidth(70)
         return box

@@ -40,7 +40,7 @@ class LabelsFeature(Feature):
         self.enable_with_store(context.menus.add(Section.FILE_EXPORT, text, self.print_selected, "Ctrl+P"))
 
     @Slot()
-    def on_selection(self) -> None:
+    def withdraw_problem(self) -> None:
         """Withdraw the message that asks to select other plants."""
         self.context.page.toast.withdraw(self._problem)
 
@@ -51,8 +51,8 @@ class LabelsFeature(Feature):
         if self.opened is None:
             return
         if not 0 < len(ids) <= _MAX_PLANTS:
-            most = self.tr("Select at most {count} plants.").format(count=QLocale().toString(_MAX_PLANTS))
-            self._problem = most if ids else self.tr("Select the plants that get a label.")
+            too_many = self.tr("Select at most {count} plants.").format(count=QLocale().toString(_MAX_PLANTS))
+            self._problem = too_many if ids else self.tr("Select the plants that get a label.")
             self.context.page.toast.show_problem(self._problem)
             return
         self.opened.queries.run(self, partial(_read_rows, ids), self._open)
@@ -73,10 +73,11 @@ class LabelsFeature(Feature):
         dialog.open()
 
     def _save(self, dialog: LabelDialog, job: LabelJob) -> None:
+        """Let the user name a PDF file, and write it."""
         from plantdesk.ui.labels.painting import write_pdf
 
         start = str(documents_folder() / self.tr("labels.pdf"))
-        name = FileDialog.file_to_save(dialog, self.tr("Save labels"), start, self.tr("PDF (*.pdf)"))
+        name = FileDialog.get_save_file(dialog, self.tr("Save labels"), start, self.tr("PDF (*.pdf)"))
         if not name:
             return
         file = Path(name)
@@ -96,16 +97,16 @@ class LabelsFeature(Feature):
         """Let the user choose a printer, and print."""
         from PySide6.QtPrintSupport import QPrintDialog, QPrinter
 
-        from plantdesk.ui.labels.painting import page_layout, paint_job
+        from plantdesk.ui.labels.painting import make_page_layout, paint_job
 
         printer = QPrinter(QPrinter.PrinterMode.HighResolution)
-        printer.setPageLayout(page_layout(job))
+        printer.setPageLayout(make_page_layout(job))
         printer.setFullPage(True)
-        printing = QPrintDialog(printer, dialog)
-        printing.setWindowTitle(self.tr("Print labels"))
-        printing.setWindowModality(Qt.WindowModality.WindowModal)
+        print_dialog = QPrintDialog(printer, dialog)
+        print_dialog.setWindowTitle(self.tr("Print labels"))
+        print_dialog.setWindowModality(Qt.WindowModality.WindowModal)
 
-        def run() -> None:
+        def print_labels() -> None:
             try:
                 paint_job(printer, job, printer.paperRect(QPrinter.Unit.DevicePixel).toRect())
             except PlantDeskError as error:
@@ -113,11 +114,11 @@ class LabelsFeature(Feature):
             else:
                 dialog.accept()
 
-        printing.accepted.connect(run)
-        printing.show()
-        browse = printing.findChild(QToolButton, "fileBrowser")
-        if browse is not None:
-            browse.hide()  # it opens a dialog of Qt that opens each file: see FileDialog
+        print_dialog.accepted.connect(print_labels)
+        print_dialog.show()
+        browse_button = print_dialog.findChild(QToolButton, "fileBrowser")
+        if browse_button is not None:
+            browse_button.hide()  # it opens a dialog of Qt that opens each file: see FileDialog
 
 
 def _read_rows(ids: array[int], reader: PlantReader, _task: Task) -> list[PlantRow]:

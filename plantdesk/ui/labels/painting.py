@@ -44,11 +44,11 @@ from plantdesk.transfer.files import open_target
 from plantdesk.ui.qt import fill
 from plantdesk.ui.texts import one_line
 from plantdesk.ui.theme.metrics import XS, S
-from plantdesk.ui.widgets.fields import ComboBox, add_labelled, spin_box
+from plantdesk.ui.widgets.fields import ComboBox, add_labelled, make_spin_box
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
 #: Millimetres by which labels may exceed the page: their makers round inches.
-_TOLERANCE = 0.5
+_TOLERANCE_MM = 0.5
 _A4 = QPageSize.PageSizeId.A4
 _LETTER = QPageSize.PageSizeId.Letter
 _MAX_COUNT = 60
@@ -64,17 +64,17 @@ _LINE_SIZES = (300, 260, 230, 200, 175)
 #: The font size of the name for which the lines below it leave room.
 _RESERVED_NAME_SIZE = 290
 #: The largest side of the QR code, and the padding, as fractions of a label.
-_MAX_QR = 0.45
-_PADDING = 0.07
+_MAX_QR_FRACTION = 0.45
+_PADDING_FRACTION = 0.07
 #: Characters of a text that are painted at most.
 _MAX_TEXT_LENGTH = 400
 _WRAPPED = Qt.TextFlag.TextWordWrap
 #: A height in which each text fits.
-_UNLIMITED = 1_000_000
+_UNLIMITED_HEIGHT = 1_000_000
 #: The fields that the user's own line may contain, in braces.
 FIELDS = ("name", "tag", "id", "note")
-_FIELDS = re.compile(rf"\{{({'|'.join(FIELDS)})\}}")
-_BRACES = re.compile(r"\{[^{}]*\}")
+_KNOWN_FIELD = re.compile(rf"\{{({'|'.join(FIELDS)})\}}")
+_FIELD_IN_BRACES = re.compile(r"\{[^{}]*\}")
 _PDF_DPI = 600
 
 
@@ -106,9 +106,9 @@ class Sheet:
     @property
     def fits_page(self) -> bool:
         """Whether all labels are within the page."""
-        last = self.label_rect(self.label_count - 1)
+        last_rect = self.label_rect(self.label_count - 1)
         size = self.page_size
-        return last.right() <= size.width() + _TOLERANCE and last.bottom() <= size.height() + _TOLERANCE
+        return last_rect.right() <= size.width() + _TOLERANCE_MM and last_rect.bottom() <= size.height() + _TOLERANCE_MM
 
     def label_rect(self, number: int) -> QRectF:
         """Return the rectangle of a label on its page; `number` counts from 0, row by row."""
@@ -142,7 +142,7 @@ class SheetChoice(QWidget):
         self.field = ComboBox(self.tr("Sheet"))
         self.field.setMinimumWidth(_MIN_CHOICE_WIDTH)  # narrower than its longest text
         for sheet in SHEETS:
-            size = f"{_in_mm(sheet.width)} × {_in_mm(sheet.height)} mm"
+            size = f"{_mm_text(sheet.width)} × {_mm_text(sheet.height)} mm"
             text = self.tr("{page}, {count} labels, {size}")
             page, _, _ = QPageSize.name(sheet.page).partition(" ")
             self.field.addItem(text.format(page=page, count=sheet.label_count, size=size))
@@ -152,7 +152,7 @@ class SheetChoice(QWidget):
         papers = [(QPageSize.name(paper), paper.value) for paper in (_A4, _LETTER)]
         self._page_box = ComboBox(self.tr("Page"), papers)
         #: The boxes of the custom size, by the names of the fields of `Sheet`.
-        self._boxes: dict[str, QSpinBox | QDoubleSpinBox] = {}
+        self._size_boxes: dict[str, QSpinBox | QDoubleSpinBox] = {}
         self._lay_out()
         self._fill_custom_fields(SHEETS[0])
         self._show_chosen()
@@ -164,7 +164,7 @@ class SheetChoice(QWidget):
         """The chosen sheet."""
         if self.field.currentIndex() < len(SHEETS):
             return SHEETS[self.field.currentIndex()]
-        values: dict[str, Any] = {field: box.value() for field, box in self._boxes.items()}
+        values: dict[str, Any] = {field: box.value() for field, box in self._size_boxes.items()}
         return Sheet("", QPageSize.PageSizeId(self._page_box.currentData()), **values)
 
     def choose(self, index: int) -> None:
@@ -183,18 +183,18 @@ class SheetChoice(QWidget):
     def _fill_custom_fields(self, sheet: Sheet) -> None:
         """Set the custom sizes to those of a sheet; the user starts from them."""
         self._page_box.setCurrentIndex(self._page_box.findData(sheet.page.value))
-        for field, box in self._boxes.items():
+        for field, box in self._size_boxes.items():
             with QSignalBlocker(box):
                 box.setValue(getattr(sheet, field))
 
     def _make_count_box(self) -> QSpinBox:
-        box = spin_box(QSpinBox)
+        box = make_spin_box(QSpinBox)
         box.setRange(1, _MAX_COUNT)
         box.valueChanged.connect(self.changed)
         return box
 
     def _make_length_box(self, minimum: float = 0) -> QDoubleSpinBox:
-        box = spin_box(QDoubleSpinBox)
+        box = make_spin_box(QDoubleSpinBox)
         box.setRange(minimum, _MAX_MM)
         box.setDecimals(2)
         box.setSuffix(" mm")
@@ -206,18 +206,18 @@ class SheetChoice(QWidget):
         sides = {"width": self.tr("Width"), "height": self.tr("Height")}
         margins = {"left": self.tr("Left margin"), "top": self.tr("Top margin")}
         gaps = {"column_gap": self.tr("Column gap"), "row_gap": self.tr("Row gap")}
-        self._boxes |= {field: self._make_count_box() for field in counts}
-        self._boxes |= {field: self._make_length_box(_MIN_LABEL_MM) for field in sides}
-        self._boxes |= {field: self._make_length_box() for field in margins | gaps}
+        self._size_boxes |= {field: self._make_count_box() for field in counts}
+        self._size_boxes |= {field: self._make_length_box(_MIN_LABEL_MM) for field in sides}
+        self._size_boxes |= {field: self._make_length_box() for field in margins | gaps}
         texts = (self.tr("Page"), *(counts | sides | margins | gaps).values())
         grid = QGridLayout(self._custom_fields)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setSpacing(XS)
-        add_labelled(grid, zip(texts, (self._page_box, *self._boxes.values()), strict=True))
+        add_labelled(grid, zip(texts, (self._page_box, *self._size_boxes.values()), strict=True))
         fill(QVBoxLayout(self), self.field, self._names_label, self._custom_fields, margins=0, spacing=S)
 
 
-def _in_mm(length: float) -> str:
+def _mm_text(length: float) -> str:
     return QLocale().toString(float(length), "g", 4)
 
 
@@ -240,16 +240,16 @@ class LabelContent(NamedTuple):
     @property
     def unknown_field(self) -> str:
         """The first unknown field of the line, with its braces, or an empty text."""
-        return next((field for field in _BRACES.findall(self.line) if not _FIELDS.fullmatch(field)), "")
+        return next((field for field in _FIELD_IN_BRACES.findall(self.line) if not _KNOWN_FIELD.fullmatch(field)), "")
 
     def line_of(self, plant: PlantRow) -> str:
         """Return the user's own line, filled in for a plant."""
 
-        def value(field: re.Match[str]) -> str:
+        def fill_field(field: re.Match[str]) -> str:
             content = getattr(plant, field[1])
             return "" if content is None else str(content)[:_MAX_TEXT_LENGTH]
 
-        return _FIELDS.sub(value, self.line).strip()
+        return _KNOWN_FIELD.sub(fill_field, self.line).strip()
 
 
 class LabelJob(NamedTuple):
@@ -296,13 +296,13 @@ def to_painter_units(rect: QRectF) -> QRect:
 
 def paint_label(painter: QPainter, rect: QRect, plant: PlantRow, content: LabelContent) -> None:
     """Paint one label into a rectangle."""
-    padding = round(min(rect.width(), rect.height()) * _PADDING) + UNITS_PER_MM // 2
+    padding = round(min(rect.width(), rect.height()) * _PADDING_FRACTION) + UNITS_PER_MM // 2
     inner = rect.adjusted(padding, padding, -padding, -padding)
     painter.save()
     painter.setClipRect(rect)
     painter.setPen(QColor("black"))
     if content.qr:
-        side = min(inner.height(), round(inner.width() * _MAX_QR))
+        side = min(inner.height(), round(inner.width() * _MAX_QR_FRACTION))
         _paint_qr_code(painter, QRect(inner.right() - side, inner.center().y() - side // 2, side, side), plant.id)
         inner.setRight(inner.right() - side - padding)
     lines = [content.line_of(plant), plant.tag if content.tag else None, str(plant.id) if content.id else None]
@@ -311,7 +311,7 @@ def paint_label(painter: QPainter, rect: QRect, plant: PlantRow, content: LabelC
     texts = [one_line(text[:_MAX_TEXT_LENGTH]) for text in (name, note) if text]
     reserved = 0
     if texts:
-        reserved = _text_rect(_set_font(painter, _RESERVED_NAME_SIZE, bold=True), inner, texts[0]).height()
+        reserved = _measure_text(_set_font(painter, _RESERVED_NAME_SIZE, bold=True), inner, texts[0]).height()
     bottom = _paint_lines(painter, inner, [one_line(line) for line in lines if line], reserved)
     inner.setBottom(bottom)
     _paint_texts(painter, inner, texts)
@@ -319,13 +319,13 @@ def paint_label(painter: QPainter, rect: QRect, plant: PlantRow, content: LabelC
 
 
 @lru_cache(maxsize=256)
-def _qr_matrix(plant_id: int) -> tuple[bytearray, ...]:
+def _make_qr_matrix(plant_id: int) -> tuple[bytearray, ...]:
     return tuple(segno.make(url_of(plant_id), error="m", micro=False).matrix)
 
 
 def _paint_qr_code(painter: QPainter, rect: QRect, plant_id: int) -> None:
     """Paint a QR code, each module in whole units, so that there are no gaps between them."""
-    matrix = _qr_matrix(plant_id)
+    matrix = _make_qr_matrix(plant_id)
     size = rect.width() // len(matrix)
     if not size:
         return
@@ -346,7 +346,7 @@ def _paint_lines(painter: QPainter, rect: QRect, lines: Sequence[str], reserved:
     for lines_above, line in reversed(list(enumerate(lines))):
         size = next((size for size in _LINE_SIZES if size * 6 <= rect.height()), _LINE_SIZES[-1])
         metrics = _set_font(painter, size)
-        text_rect = _text_rect(metrics, rect, line)
+        text_rect = _measure_text(metrics, rect, line)
         room = bottom - rect.top() - reserved - lines_above * metrics.height()
         has_room = text_rect.width() <= rect.width() and text_rect.height() <= room
         height = text_rect.height() if has_room else metrics.height()
@@ -363,34 +363,32 @@ def _paint_texts(painter: QPainter, rect: QRect, texts: Sequence[str]) -> None:
     """Paint the first text in bold, and the second one below it, each as large as it fits."""
     for number, text in enumerate(texts):
         height = _set_largest_font(painter, text, rect, is_first=number == 0)
-        painter.drawText(
-            rect, _WRAPPED | Qt.AlignmentFlag.AlignTop, _shortened_to_fit(text, painter.fontMetrics(), rect)
-        )
+        painter.drawText(rect, _WRAPPED | Qt.AlignmentFlag.AlignTop, _shorten_to_fit(text, painter.fontMetrics(), rect))
         rect = rect.adjusted(0, height, 0, 0)
 
 
 def _set_largest_font(painter: QPainter, text: str, rect: QRect, *, is_first: bool) -> int:
     """Set the largest font in which a text fits, or the smallest one; return the height of the text in `rect`."""
     for size in _NAME_SIZES if is_first else _LINE_SIZES:
-        text_rect = _text_rect(_set_font(painter, size, bold=is_first), rect, text)
+        text_rect = _measure_text(_set_font(painter, size, bold=is_first), rect, text)
         if text_rect.height() <= rect.height() and text_rect.width() <= rect.width():
             return text_rect.height()
     return rect.height()
 
 
-def _text_rect(metrics: QFontMetrics, rect: QRect, text: str) -> QRect:
-    return metrics.boundingRect(QRect(0, 0, rect.width(), _UNLIMITED), _WRAPPED, text)
+def _measure_text(metrics: QFontMetrics, rect: QRect, text: str) -> QRect:
+    return metrics.boundingRect(QRect(0, 0, rect.width(), _UNLIMITED_HEIGHT), _WRAPPED, text)
 
 
-def _shortened_to_fit(text: str, metrics: QFontMetrics, rect: QRect) -> str:
+def _shorten_to_fit(text: str, metrics: QFontMetrics, rect: QRect) -> str:
     """Return the longest beginning of a text that fits, with an ellipsis if it is cut; found by bisection."""
-    if _text_rect(metrics, rect, text).height() <= rect.height():
+    if _measure_text(metrics, rect, text).height() <= rect.height():
         return text
     low = 0
     high = len(text) - 1
     while low < high:
         middle = (low + high + 1) // 2
-        text_rect = _text_rect(metrics, rect, text[:middle].rstrip() + "…")
+        text_rect = _measure_text(metrics, rect, text[:middle].rstrip() + "…")
         low, high = (middle, high) if text_rect.height() <= rect.height() else (low, middle - 1)
     return text[:low].rstrip() + "…" if low else ""
 
@@ -423,7 +421,7 @@ def write_pdf(file: Path, job: LabelJob) -> None:
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     writer = QPdfWriter(buffer)
     writer.setResolution(_PDF_DPI)
-    writer.setPageLayout(page_layout(job))
+    writer.setPageLayout(make_page_layout(job))
     writer.setCreator("PlantDesk")
     writer.setTitle(QCoreApplication.translate("LabelPdf", "Plant labels"))
     layout = writer.pageLayout()
@@ -433,7 +431,7 @@ def write_pdf(file: Path, job: LabelJob) -> None:
         stream.write(buffer.data().data())
 
 
-def page_layout(job: LabelJob) -> QPageLayout:
+def make_page_layout(job: LabelJob) -> QPageLayout:
     """Return the layout of the page of a sheet, without margins."""
     layout = QPageLayout(QPageSize(job.sheet.page), QPageLayout.Orientation.Portrait, QMarginsF())
     layout.setMode(QPageLayout.Mode.FullPageMode)

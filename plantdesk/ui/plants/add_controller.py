@@ -30,11 +30,11 @@ from plantdesk.ui.widgets.plain_text import announce
 _log = logging.getLogger(__name__)
 
 #: Milliseconds after which the form shows that the store is not open yet.
-_SLOW_OPENING = 300
+_SLOW_OPENING_MS = 300
 
 
-def entered_plants(form: PlantForm) -> Sequence[EnteredPlant]:
-    """Return the plants in a form. Raises InvalidPlantError, also for a wrong quantity."""
+def parse_form(form: PlantForm) -> Sequence[EnteredPlant]:
+    """Return the plants that a form describes. Raises InvalidPlantError, also for a wrong quantity."""
     from plantdesk.domain.validation import check_name, plant_fields
 
     quantity = form.name_field.quantity
@@ -71,23 +71,23 @@ class AddPlantController(QObject):
         bridge: Bridge,
         undo_stack: UndoStack,
         parent: QObject | None = None,
-        names: Callable[[], KnownNames | None] = lambda: None,
+        open_names: Callable[[], KnownNames | None] = lambda: None,
     ) -> None:
-        """Control `form`. `names` returns a list of known names; it is called on another thread."""
+        """Control `form`. `open_names` returns the user's list of known names; it is called on another thread."""
         super().__init__(parent)
         self._undo_stack = undo_stack
         self._form = form
         self._was_saving = False
-        self._opening = QTimer(self, singleShot=True, interval=_SLOW_OPENING)
+        self._opening_timer = QTimer(self, singleShot=True, interval=_SLOW_OPENING_MS)
         slow = self.tr("Opening your plants… Type on; Enter saves as soon as they are there.")
-        self._opening.timeout.connect(partial(form.message.set_hint, slow))
-        self.queue = AddQueue(bridge, self, sent=undo_stack.wait_for)
-        self._completion = NameCompletion(form, self.queue, names)
+        self._opening_timer.timeout.connect(partial(form.message.set_hint, slow))
+        self.queue = AddQueue(bridge, self, on_sent=undo_stack.wait_for)
+        self._completion = NameCompletion(form, self.queue, open_names)
         self.unsaved = UnsavedPlants(form.theme, self.queue)
         form.add_below(self.unsaved)
         self._connect()
         self._show_hint()
-        self._opening.start()
+        self._opening_timer.start()
 
     def _connect(self) -> None:
         form = self._form
@@ -103,7 +103,7 @@ class AddPlantController(QObject):
 
     def set_store(self, store: PlantStore, queries: StoreQueries) -> None:
         """Add plants to this store."""
-        self._opening.stop()
+        self._opening_timer.stop()
         self._show_hint()
         self.queue.set_store(store, queries)
 
@@ -112,7 +112,7 @@ class AddPlantController(QObject):
 
     def show_no_store(self) -> None:
         """Show that plants wait, as the store could not be opened."""
-        self._opening.stop()
+        self._opening_timer.stop()
         self._form.message.set_hint(self.tr("Typed plants wait until the store can be opened."))
         self.queue.show_no_store()
 
@@ -133,7 +133,7 @@ class AddPlantController(QObject):
             form.focus_field(FieldName.NAME)
             return
         try:
-            entries = entered_plants(form)
+            entries = parse_form(form)
         except InvalidPlantError as error:
             self._show_invalid(error)
             return
@@ -155,7 +155,7 @@ class AddPlantController(QObject):
 
     @Slot(object)
     def edit_texts(self, texts: Sequence[str]) -> None:
-        """Put the texts of a plant (id, name, tag) into the form; texts that are in it are postponed."""
+        """Fill the form with the texts of a plant (id, name, tag); a plant that is being typed there is postponed."""
         if self._form.name_text or self._form.id_text:
             self.queue.submit(Submission((), self._form.texts, SubmissionState.POSTPONED))
         self._form.fill(texts)
@@ -175,7 +175,8 @@ class AddPlantController(QObject):
 
     def _show_invalid(self, error: InvalidPlantError) -> None:
         fields = [invalid.field for invalid in error.fields]
-        self._form.show_errors(fields, error_text(error), *([self._next_id_action()] if FieldName.ID in fields else []))
+        actions = [self._make_next_id_action()] if FieldName.ID in fields else []
+        self._form.show_errors(fields, error_text(error), *actions)
         self._form.focus_field(fields[0])
 
     @Slot(object, object)
@@ -183,26 +184,26 @@ class AddPlantController(QObject):
         if submission.is_copy:
             self.copies_added.emit([result.id] if isinstance(result, PlantRow) else result.added_ids)
         if isinstance(result, PlantRow):
-            self._show_done(AddedPlant(result), self.tr("Added {name}.").format(name=quoted(result.name)))
+            self._report_step(AddedPlant(result), self.tr("Added {name}.").format(name=quoted(result.name)))
             if not submission.is_quick:  # the user is doing something else
                 self.plant_added.emit(result)
         elif result.change is not None:
             text = translated(Text("Added {count:,} plants.", one="Added 1 plant.", count=result.change.plants))
             if len(submission.entries) == 1:
                 text = self.tr("Added {name}.").format(name=quoted(submission.entries[0].name))
-            self._show_done(result.change, text)
+            self._report_step(result.change, text)
 
-    def _show_done(self, step: Step, text: str) -> None:
+    def _report_step(self, step: Step, text: str) -> None:
         self._undo_stack.push(step)
         if self._form.message.tone in {Tone.HINT, Tone.OK}:  # a message about the next plant stays
-            self._form.message.show_message(Tone.OK, text, self._undo_stack.undo_action(step))
+            self._form.message.show_message(Tone.OK, text, self._undo_stack.make_undo_action(step))
 
     @Slot(object)
     def _on_discarded(self, submissions: Sequence[Submission]) -> None:
         count = count_plants(submissions)
         title = Text("Discard {count:,} plants", one="Discard 1 plant", count=count)
         text = translated(Text("Discarded {count:,} plants.", one="Discarded 1 plant.", count=count))
-        self._show_done(DiscardedPlants(title, partial(self.queue.submit, *submissions)), text)
+        self._report_step(DiscardedPlants(title, partial(self.queue.submit, *submissions)), text)
 
     @Slot(object)
     def _on_refused(self, submission: Submission) -> None:
@@ -214,9 +215,9 @@ class AddPlantController(QObject):
 
     @Slot()
     def _on_queue_changed(self) -> None:
-        if (saving := bool(self.queue.outbox.saving)) is not self._was_saving:
-            self._was_saving = saving
-            self.saving_changed.emit(saving)
+        if (is_saving := bool(self.queue.outbox.saving)) is not self._was_saving:
+            self._was_saving = is_saving
+            self.saving_changed.emit(is_saving)
 
     @Slot(object)
     def _edit_again(self, submission: Submission) -> None:
@@ -239,7 +240,7 @@ class AddPlantController(QObject):
 
     def _show_taken(self, error: IdTakenError) -> None:
         show_owner = self.tr("Show that plant"), partial(self.plant_requested.emit, error.owner.id)
-        self._form.show_errors([FieldName.ID], error_text(error), self._next_id_action(), show_owner)
+        self._form.show_errors([FieldName.ID], error_text(error), self._make_next_id_action(), show_owner)
 
-    def _next_id_action(self) -> MessageAction:
+    def _make_next_id_action(self) -> MessageAction:
         return self.tr("Use the next free ID"), self._form.clear_id

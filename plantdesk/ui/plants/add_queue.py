@@ -32,39 +32,39 @@ from plantdesk.ui.texts import error_text
 if TYPE_CHECKING:
     from plantdesk.domain.models import NewPlant, Plant
 
-#: Milliseconds after which a plant is sent again that the store could not save for a moment.
-_RETRY_DELAY = 1000
+#: Pause before a plant is sent again that the store could not save for a moment.
+_RETRY_DELAY_MS = 1000
 #: The number of the latest plants among which those of an earlier window are searched.
 _MAX_COMPARED = 10_000
-#: Seconds for which closing waits for the writer. The writer has its own timeout for each lock.
-_CLOSE_TIMEOUT = 60
+#: How long closing waits for the writer. The writer has its own timeout for each lock.
+_CLOSE_TIMEOUT_SECONDS = 60
 
 
 class AddQueue(QObject):
     """Sends submissions and receives the answers. Lives on the GUI thread."""
 
-    #: (submission, result) It is stored; the result is a PlantRow, or Applied for several plants.
+    #: (submission, result) A submission is stored; the result is a PlantRow, or Applied for several plants.
     added = Signal(object, object)
-    #: (submission) It is not stored.
+    #: (submission) A submission was not stored; its `error` is the reason.
     refused = Signal(object)
-    #: The outbox has changed. Emitted before a submission is sent: it is on disk as sent, and not added twice.
+    #: The outbox has changed. Emitted before a submission is sent, so that the disk has it as perhaps saved.
     changed = Signal()
-    #: (next_id) The id of the next plant without one has changed.
+    #: (next_id) The id that the next plant without an id will get has changed.
     next_id_changed = Signal(object)
 
-    def __init__(self, bridge: Bridge, parent: QObject, *, sent: Callable[[Future[Any]], object]) -> None:
-        """`sent` gets the answer of the store, after `added` or `refused` is emitted for it."""
+    def __init__(self, bridge: Bridge, parent: QObject, *, on_sent: Callable[[Future[Any]], object]) -> None:
+        """`on_sent` gets the Future of each sent submission; when it is done, `added` or `refused` is emitted first."""
         super().__init__(parent)
         self.outbox = Outbox()
         self._bridge = bridge
-        self._sent = sent
+        self._on_sent = on_sent
         self._store: PlantStore | None = None
         #: The queries of the store while one is open.
         self.queries: StoreQueries | None = None
         self._next_id: int | None = None
         self._answers: dict[Submission, Future[Any]] = {}
-        self._retry = QTimer(self, singleShot=True, interval=_RETRY_DELAY)
-        self._retry.timeout.connect(self._send)
+        self._retry_timer = QTimer(self, singleShot=True, interval=_RETRY_DELAY_MS)
+        self._retry_timer.timeout.connect(self._send)
         bridge.health_changed.connect(self._on_health_changed)
         bridge.changed.connect(self._query_next_id)
         self.changed.connect(self._report_next_id)
@@ -85,7 +85,7 @@ class AddQueue(QObject):
         self.outbox.is_disconnected = isinstance(store.write_error, StoreUnreachableError)
         sent = [submission.sent_at for submission in self.outbox.sent_by_earlier_window]
         if sent and not store.desk:  # the clock of a server may differ
-            queries.run(self, partial(_added_since, time=min(sent)), self._drop_stored)
+            queries.run(self, partial(_read_added_since, time=min(sent)), self._drop_stored)
         self._send()
 
     def _drop_stored(self, rows: list[PlantRow]) -> None:
@@ -99,10 +99,10 @@ class AddQueue(QObject):
 
     def release_store(self) -> None:
         """Send due submissions, and block until they are answered; the others wait for the next store."""
-        self._retry.stop()
+        self._retry_timer.stop()
         self.queries = self._next_id = None
         while self._answers:
-            wait(self._answers.values(), _CLOSE_TIMEOUT)
+            wait(self._answers.values(), _CLOSE_TIMEOUT_SECONDS)
             for submission, answer in [*self._answers.items()]:
                 self._record_answer(submission, answer.exception() if answer.done() else UnansweredError())
             if self.outbox.error is None:
@@ -143,9 +143,9 @@ class AddQueue(QObject):
         due = self.outbox.take_due()
         self.changed.emit()
         for submission in due:
-            answer = self._answers[submission] = _add(store, submission.entries, is_single=submission.is_single)
+            answer = self._answers[submission] = _add_entries(store, submission.entries, is_single=submission.is_single)
             self._bridge.follow(self, answer, partial(self._on_added, submission), partial(self._on_failed, submission))
-            self._sent(answer)
+            self._on_sent(answer)
 
     def _on_added(self, submission: Submission, result: PlantRow | Applied) -> None:
         if submission in self._answers:
@@ -156,6 +156,7 @@ class AddQueue(QObject):
             self._send()
 
     def _on_failed(self, submission: Submission, error: Exception) -> None:
+        """Report a submission that was not stored; send the next ones, now or when the store works again."""
         if submission not in self._answers:
             return
         self._record_answer(submission, error)
@@ -167,7 +168,7 @@ class AddQueue(QObject):
             return
         self.changed.emit()
         if self._store is not None and self._store.write_error is None:
-            self._retry.start()  # every other error ends with a `health_changed`
+            self._retry_timer.start()  # every other error ends with a `health_changed`
 
     @Slot(object)
     def _on_health_changed(self, error: StoreError | None) -> None:
@@ -191,18 +192,18 @@ class AddQueue(QObject):
         self.next_id_changed.emit(self.next_id)
 
 
-def _added_since(reader: PlantReader, _task: Task, time: int) -> list[PlantRow]:
+def _read_added_since(reader: PlantReader, _task: Task, time: int) -> list[PlantRow]:
     """Return the latest plants that the form has added since a time, oldest first."""
     plants = Selection.of(AddedBy(SourceKind.FORM))._replace(since=time)
     return [*reader.selected(plants, _MAX_COMPARED)][::-1]
 
 
-def _add(store: PlantStore, entries: Sequence[EnteredPlant], *, is_single: bool) -> Future[Any]:
+def _add_entries(store: PlantStore, entries: Sequence[EnteredPlant], *, is_single: bool) -> Future[Any]:
     """Add plants; the Future fails with InvalidPlantError if one is invalid, as copies may be."""
     from plantdesk.domain.models import NewPlant
 
     try:
-        plants = [_plant(entry) for entry in entries]
+        plants = [_make_plant(entry) for entry in entries]
     except InvalidPlantError as error:
         failed: Future[Any] = Future()
         failed.set_exception(error)
@@ -213,7 +214,7 @@ def _add(store: PlantStore, entries: Sequence[EnteredPlant], *, is_single: bool)
     return store.add(plant, FORM) if isinstance(plant, NewPlant) else store.add_as_next(plant, FORM)
 
 
-def _plant(entry: EnteredPlant) -> NewPlant | Plant:
+def _make_plant(entry: EnteredPlant) -> NewPlant | Plant:
     from plantdesk.domain.validation import plant_to_add
 
     return plant_to_add({"name": entry.name} if entry.tag is None else {"name": entry.name, "tag": entry.tag}, entry.id)
@@ -235,13 +236,13 @@ class RememberedPlants(QObject):
         queue.changed.connect(self.save)
 
     def restore(self, location: StoreLocation) -> None:
-        """Restore form and outbox of an earlier window of this store; move unsaved plants of this window to it.
+        """Restore what an earlier window of this store has saved, and save this window's plants with this store.
 
-        Waiting submissions are sent; the user decides about others, except for those that the store has already.
+        Waiting submissions are sent. The others are listed for the user, unless the store turns out to have them.
         """
         if location.key == self._store_key:
             return
-        before = self._store_key
+        previous_key = self._store_key
         self._store_key = location.key
         remembered = self._preferences.of_store(location.key)
         unsaved = remembered.get("unsaved")
@@ -252,18 +253,18 @@ class RememberedPlants(QObject):
         else:
             restored.append(draft)
         self._queue.submit(*(submission for submission in restored if submission is not None))
-        if before is not None:
-            self._preferences.change_store(before, unsaved=[], draft=[])
+        if previous_key is not None:
+            self._preferences.change_store(previous_key, unsaved=[], draft=[])
 
     @Slot()
     def save(self) -> None:
-        """Write form and outbox to disk, unless both are empty there and here."""
+        """Write form and outbox to disk, unless they are empty, and were empty at the last write."""
         if self._store_key is not None:
             outbox = self._queue.outbox
             draft = self._form.draft()
             edited = [] if outbox.edited is None or draft else [outbox.edited]
             submissions = [submission.to_json(error_text) for submission in [*edited, *outbox.submissions]]
-            known = self._preferences.of_store(self._store_key)
-            if submissions or draft or known.get("unsaved") or known.get("draft"):
+            saved_values = self._preferences.of_store(self._store_key)
+            if submissions or draft or saved_values.get("unsaved") or saved_values.get("draft"):
                 self._preferences.change_store(self._store_key, unsaved=submissions, draft=draft)
         self.saved.emit()

@@ -52,11 +52,11 @@ class WelcomePage(StatePage):
         self.undo_button.clicked.connect(self.undo_requested)
         self._samples_button.clicked.connect(self.samples_requested)
         self.add_button(self.tr("Import…")).clicked.connect(self.import_requested)
-        access = QPushButton(self.tr("API access…"))
-        access.setProperty("variant", "quiet")
-        access.clicked.connect(self.access_requested)
-        programs = PlainLabel(self.tr("Programs on this computer can add plants, too:"), tone="muted")
-        self.add_line(fill(QHBoxLayout(), STRETCH, programs, access, STRETCH, spacing=S))
+        access_button = QPushButton(self.tr("API access…"))
+        access_button.setProperty("variant", "quiet")
+        access_button.clicked.connect(self.access_requested)
+        programs_label = PlainLabel(self.tr("Programs on this computer can add plants, too:"), tone="muted")
+        self.add_line(fill(QHBoxLayout(), STRETCH, programs_label, access_button, STRETCH, spacing=S))
 
     def show_store(self, *, had_plants: bool, offers_samples: bool) -> None:
         """Show whether there were plants before, and whether sample plants can be added."""
@@ -81,7 +81,7 @@ class PlantBrowser(QFrame):
         self.copier = RowCopier(bridge, self)
         self._revealed: PlantRow | None = None
         self.offers_samples = self._had_plants = False
-        self._selected_soon: Sequence[int] = ()
+        self._ids_to_select: Sequence[int] = ()
         self.model = PlantModel(bridge, self)
         self.search_bar = SearchBar(theme, self)
         self.search_field = self.search_bar.field
@@ -113,15 +113,15 @@ class PlantBrowser(QFrame):
         self.model.apply(changes)
         if changes.added and self.model.rows.is_complete:
             self.table.background.mark(row.id for row in reversed(changes.added))
-        soon = frozenset(self._selected_soon)
-        if soon and (changes.needs_reload or any(row.id in soon for row in (*changes.added, *changes.updated))):
-            self.table.keeper.select(self._selected_soon)
-            self._selected_soon = ()
+        changed_ids = {row.id for row in (*changes.added, *changes.updated)}
+        if self._ids_to_select and (changes.needs_reload or not changed_ids.isdisjoint(self._ids_to_select)):
+            self.table.keeper.select(self._ids_to_select)
+            self._ids_to_select = ()
 
     @Slot(object)
     def select_soon(self, plant_ids: Sequence[int]) -> None:
         """Select plants when the rows show the commit that has added or changed them."""
-        self._selected_soon = plant_ids
+        self._ids_to_select = plant_ids
 
     @Slot(object)
     def reveal_added(self, row: PlantRow) -> None:
@@ -162,6 +162,7 @@ class PlantBrowser(QFrame):
 
     @Slot()
     def _on_state_changed(self) -> None:
+        """Show the state of the rows; report an added plant that a complete search does not contain."""
         model = self.model
         rows = model.rows
         if rows.state is RowsState.LOADING:  # the rows are those of the previous query

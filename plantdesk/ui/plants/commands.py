@@ -33,7 +33,7 @@ from plantdesk.ui.texts import quoted, source_text, tag_text, translated
 from plantdesk.ui.widgets.dialog import ButtonRole, MessageBox
 
 #: Plants that are deleted without a question.
-_MAX_UNASKED = 10_000
+_MAX_UNCONFIRMED_DELETIONS = 10_000
 
 
 def _add_filters(menu: QMenu, table: PlantTableView, choose: Callable[[Term], object]) -> None:
@@ -81,7 +81,7 @@ class SelectionCommands(QObject):
         for action in (self._delete, self._duplicate):  # afterwards the next plant, or the copy, is selected
             action.setAutoRepeat(False)
         copies = ((self.tr("Copy as C&SV"), Format.CSV), (self.tr("Copy as &JSON"), Format.JSON))
-        self._copies = [
+        self._copy_actions = [
             add(Section.EDIT_COPIES, text, partial(browser.copy_selection, file_format), in_menu=False)
             for text, file_format in copies
         ]
@@ -97,7 +97,7 @@ class SelectionCommands(QObject):
         browser = self._browser
         edits = Section.EDIT_PLANTS, Section.EDIT_CLIPBOARD, Section.EDIT_COPIES
         sections = *edits, Section.FILE_EXPORT, Section.EDIT_HISTORY
-        menu = self._context.menus.context_menu(browser.table, *sections)
+        menu = self._context.menus.make_context_menu(browser.table, *sections)
         _add_filters(menu, browser.table, partial(browser.search_bar.choose, add=False))
         menu.popup(position)
 
@@ -115,7 +115,7 @@ class SelectionCommands(QObject):
         for action in (self._edit_name, self._edit_tag, self._delete):
             action.setEnabled(count > 0 and may_change)
         self._duplicate.setEnabled(0 < count <= MAX_QUANTITY)
-        for action in self._copies:
+        for action in self._copy_actions:
             action.setEnabled(count > 0)
 
     @Slot()
@@ -124,14 +124,11 @@ class SelectionCommands(QObject):
 
     @Slot()
     def duplicate(self) -> None:
-        """Add copies of the selected plants, with name, tag and note, under the next free IDs.
-
-        The copies are selected when they are added, and get the keys that follow.
-        """
+        """Copy the selected plants, with notes, to the next free IDs; the copies are selected, and get held keys."""
         if self._plants.opened is not None:
             self._is_copying = True
             self._context.keys.hold()
-            read = partial(_copies, ids=self._browser.table.selected_ids(), notes=self.save_notes())
+            read = partial(_read_copies, ids=self._browser.table.selected_ids(), notes=self.save_notes())
             self._plants.opened.queries.run(self, read, self.copies_requested.emit, self._on_not_copied)
 
     def _on_not_copied(self, error: Exception) -> None:
@@ -153,7 +150,7 @@ class SelectionCommands(QObject):
     def delete(self) -> None:
         """Delete the selected plants, after a question if there are very many: deleting can be undone."""
         ids = self._browser.table.selected_ids()
-        if len(ids) <= _MAX_UNASKED:
+        if len(ids) <= _MAX_UNCONFIRMED_DELETIONS:
             self._delete_plants(ids)
             return
         text = translated(Text("Delete {count:,} plants?", count=len(ids)))
@@ -201,9 +198,9 @@ class SelectionCommands(QObject):
         dialog.open()
 
 
-def _copies(reader: PlantReader, _task: Task, ids: array[int], notes: Mapping[int, str]) -> list[EnteredPlant]:
-    rows = sorted(reader.rows(ids).items())
-    return [EnteredPlant(row.name, row.tag, None, notes.get(key, row.note or "") or None) for key, row in rows]
+def _read_copies(reader: PlantReader, _task: Task, ids: array[int], notes: Mapping[int, str]) -> list[EnteredPlant]:
+    rows = sorted(reader.rows(ids).values(), key=lambda row: row.id)
+    return [EnteredPlant(row.name, row.tag, None, notes.get(row.id, row.note or "") or None) for row in rows]
 
 
 class ViewCommands(QObject):
@@ -250,5 +247,5 @@ class ViewCommands(QObject):
     @Slot(QPoint)
     def _open_header_menu(self, position: QPoint) -> None:
         header = self._browser.table.horizontalHeader()
-        menu = self._context.menus.context_menu(header, Section.VIEW_ORDER, Section.VIEW_COLUMNS)
+        menu = self._context.menus.make_context_menu(header, Section.VIEW_ORDER, Section.VIEW_COLUMNS)
         menu.popup(header.mapToGlobal(position))

@@ -21,11 +21,11 @@ from plantdesk.ui.widgets.fields import MAX_LENGTH
 from plantdesk.ui.widgets.offers import TagCompleter
 
 #: Characters of a name or tag in a question: both versions must be visible where they differ.
-_LONGEST = 200
+_MAX_QUOTED = 200
 
 
 class _Draft(NamedTuple):
-    """An edit in progress: `row` is the plant that the user saw, `mine` their version of it."""
+    """An edit in progress: `row` is the plant as the user saw it, `mine` is the user's version of it."""
 
     row: PlantRow
     mine: PlantRow
@@ -34,13 +34,13 @@ class _Draft(NamedTuple):
         """Return the text of a cell."""
         return self.mine.name if column is Column.NAME else self.mine.tag or ""
 
-    def typed(self, column: Column, text: str) -> _Draft:
+    def with_text(self, column: Column, text: str) -> _Draft:
         """Return the draft with another text of a cell."""
         changed = {"name": text.strip()} if column is Column.NAME else {"tag": tag_from_input(text) or None}
         return self._replace(mine=self.mine._replace(**changed))
 
-    def edit(self, row: PlantRow) -> Update:
-        """Return the edit that gives `row` name and tag of the draft. Raises InvalidPlantError."""
+    def make_update(self, row: PlantRow) -> Update:
+        """Return the edit that changes name and tag of `row` to those of the draft. Raises InvalidPlantError."""
         return edited(row, name=self.mine.name, tag=self.mine.tag)
 
 
@@ -56,13 +56,13 @@ class EditController(QObject):
         self._plants = plants
         self._context = context = plants.context
         self._toast = context.page.toast
-        self._error: str | None = None
+        self._error_text: str | None = None
         self._table = table
         self._editor = table.editor
         self._completer = TagCompleter(tags, table)
         self._draft: _Draft | None = None
         self._column = Column.NAME
-        self._opened_with = ""
+        self._initial_text = ""
         self._is_saving = False
         self._next_column: Column | None = None
         changed = self.tr("{name} was changed elsewhere while you were editing it")
@@ -118,15 +118,15 @@ class EditController(QObject):
         if len(text) > MAX_LENGTH:
             self._close()
             self._context.keys.drop()
-            longer = self.tr("This text is too long to be edited here. “plantdesk edit” can edit it.")
-            self._toast.show_problem(longer)
+            problem = self.tr("This text is too long to be edited here. “plantdesk edit” can edit it.")
+            self._toast.show_problem(problem)
             return
         self._column = column
         name = self.tr("Name of plant {id}") if column is Column.NAME else self.tr("Tag of plant {id}")
         self._editor.setAccessibleName(name.format(id=self._draft.row.id))
         self._editor.setCompleter(self._completer if column is Column.TAG else None)  # type: ignore[arg-type]
         self._editor.setText(text)
-        self._opened_with = self._editor.text()
+        self._initial_text = self._editor.text()
         set_properties(self._editor, invalid=False)
         self._table.open_editor(column)
         self._editor.selectAll()
@@ -143,10 +143,10 @@ class EditController(QObject):
 
         if self._draft is None or self._is_saving:
             return False
-        if self._editor.text() != self._opened_with:
-            self._draft = self._draft.typed(self._column, self._editor.text())
+        if self._editor.text() != self._initial_text:
+            self._draft = self._draft.with_text(self._column, self._editor.text())
         try:
-            self._draft.edit(self._draft.row)
+            self._draft.make_update(self._draft.row)
             if self._draft.mine.name != self._draft.row.name:
                 check_name(self._draft.mine.name)
         except InvalidPlantError as error:
@@ -157,13 +157,13 @@ class EditController(QObject):
 
     def _show_error(self, text: str) -> None:
         set_properties(self._editor, invalid=True)
-        self._error = text
+        self._error_text = text
         self._toast.show_problem(text)
 
     @Slot()
     def _on_edited(self) -> None:
         set_properties(self._editor, invalid=False)
-        self._toast.withdraw(self._error or "")
+        self._toast.withdraw(self._error_text or "")
 
     @Slot()
     def _on_accepted(self) -> None:
@@ -171,10 +171,10 @@ class EditController(QObject):
             self._save(self._draft)
 
     @Slot(bool)
-    def _on_tab_pressed(self, forward: bool) -> None:
+    def _on_tab_pressed(self, is_forward: bool) -> None:
         if not self._accept_cell():
             return
-        index = EDITABLE.index(self._column) + (1 if forward else -1)
+        index = EDITABLE.index(self._column) + (1 if is_forward else -1)
         if 0 <= index < len(EDITABLE) and not self._table.isColumnHidden(EDITABLE[index]):
             self._open(EDITABLE[index])
         else:
@@ -197,7 +197,7 @@ class EditController(QObject):
             self._on_rejected()
 
     def _save(self, draft: _Draft) -> None:
-        update = draft.edit(draft.row)
+        update = draft.make_update(draft.row)
         if (update.name, update.tag) == (draft.row.name, draft.row.tag):
             self._close()
             return
@@ -207,13 +207,13 @@ class EditController(QObject):
 
     def _apply(self, edit: Edit, draft: _Draft) -> None:
         if (opened := self._plants.opened) is not None:
-            saving = opened.store.apply([edit], FORM)
+            future = opened.store.apply([edit], FORM)
             done = partial(self._on_saved, draft)
             failed = partial(self._on_failed, draft)
-            self._context.follow_change(self, saving, done, failed)
+            self._context.follow_change(self, future, done, failed)
 
     def _on_saved(self, draft: _Draft, applied: Applied) -> None:
-        self._end(draft)
+        self._close_draft(draft)
         change = applied.change
         if change is not None:
             old = draft.row.name
@@ -229,7 +229,7 @@ class EditController(QObject):
     def _on_failed(self, draft: _Draft, error: Exception) -> None:
         self._context.keys.drop()
         if isinstance(error, EditConflictError | IdTakenError):  # the latter if it is back before it is added again
-            self._end(draft)
+            self._close_draft(draft)
             self._compare(draft)
             return
         self._is_saving = False
@@ -237,36 +237,38 @@ class EditController(QObject):
         self._editor.setReadOnly(False)
         self._toast.show_error(error)
 
-    def _end(self, draft: _Draft) -> None:
+    def _close_draft(self, draft: _Draft) -> None:
         """Close the editor, unless it edits another plant by now."""
         if self._draft is draft:
             self._close()
 
     def _compare(self, draft: _Draft) -> None:
         if (opened := self._plants.opened) is not None:
-            self._question.read(opened.queries, draft.row, self._own_text(draft), partial(self._on_compared, draft))
+            mine = self._format_own_version(draft)
+            self._question.read(opened.queries, draft.row, mine, partial(self._on_compared, draft))
 
-    def _on_compared(self, draft: _Draft, now: PlantRow | None) -> None:
-        if now is None:
+    def _on_compared(self, draft: _Draft, current: PlantRow | None) -> None:
+        """Save again if only the note has changed elsewhere; ask if name or tag differ from both versions."""
+        if current is None:
             self._ask_about_deleted(draft)
             return
-        mine = draft.edit(now)
-        newer = draft._replace(row=now)
-        if (now.name, now.tag) == (draft.row.name, draft.row.tag):  # only the note has changed
+        mine = draft.make_update(current)
+        newer = draft._replace(row=current)
+        if (current.name, current.tag) == (draft.row.name, draft.row.tag):  # only the note has changed
             self._apply(mine, newer)
-        elif (now.name, now.tag) != (mine.name, mine.tag):
-            theirs = self._version_text(now.name, now.tag)
+        elif (current.name, current.tag) != (mine.name, mine.tag):
+            theirs = self._format_version(current.name, current.tag)
             keep = partial(self._apply, mine, newer)
-            self._question.ask_about_changed(draft.row, self._own_text(draft), theirs, keep)
+            self._question.ask_about_changed(draft.row, self._format_own_version(draft), theirs, keep)
 
     def _ask_about_deleted(self, draft: _Draft) -> None:
-        add = partial(self._apply, insert_again(draft.edit(draft.row)), draft)
-        self._question.ask_about_deleted(draft.row, self._own_text(draft), add)
+        add = partial(self._apply, insert_again(draft.make_update(draft.row)), draft)
+        self._question.ask_about_deleted(draft.row, self._format_own_version(draft), add)
 
-    def _own_text(self, draft: _Draft) -> str:
-        edit = draft.edit(draft.row)
-        return self._version_text(edit.name, edit.tag)
+    def _format_own_version(self, draft: _Draft) -> str:
+        edit = draft.make_update(draft.row)
+        return self._format_version(edit.name, edit.tag)
 
-    def _version_text(self, name: str, tag: str | None) -> str:
-        tag_part = self.tr("no tag") if tag is None else self.tr("tag {tag}").format(tag=quoted(tag, _LONGEST))
-        return f"{quoted(name, _LONGEST)}, {tag_part}"
+    def _format_version(self, name: str, tag: str | None) -> str:
+        tag_part = self.tr("no tag") if tag is None else self.tr("tag {tag}").format(tag=quoted(tag, _MAX_QUOTED))
+        return f"{quoted(name, _MAX_QUOTED)}, {tag_part}"

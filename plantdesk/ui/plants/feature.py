@@ -23,7 +23,7 @@ from plantdesk.ui.plants.browser import PlantBrowser
 from plantdesk.ui.plants.commands import SelectionCommands, ViewCommands
 from plantdesk.ui.plants.edit_controller import EditController
 from plantdesk.ui.plants.form import FieldName, PlantForm
-from plantdesk.ui.plants.name_completion import known_names
+from plantdesk.ui.plants.name_completion import open_known_names
 from plantdesk.ui.plants.quick_entry import QuickEntry
 from plantdesk.ui.plants.status import PlantsStatus
 from plantdesk.ui.texts import error_text, translated
@@ -39,9 +39,9 @@ class PlantsFeature(Feature):
     #: (id) A plant is shown by its URL.
     plant_opened = Signal(object)
     #: The quick entry is closed, and none of its plants is being saved.
-    quick_done = Signal()
-    #: (request) Handle a `WindowRequest`.
-    requested = Signal(object)
+    quick_entry_closed = Signal()
+    #: (request) Show the window as a `WindowRequest` says.
+    window_requested = Signal(object)
     #: The store is closed next.
     store_released = Signal()
 
@@ -50,7 +50,7 @@ class PlantsFeature(Feature):
         self._form = PlantForm(context.theme, context.message)
         self.focus_form = self._form.focus_name
         self._add_controller = AddPlantController(
-            self._form, context.bridge, context.undo_stack, self, partial(known_names, context)
+            self._form, context.bridge, context.undo_stack, self, partial(open_known_names, context)
         )
         self._unsaved = self._add_controller.unsaved
         queue = self._add_controller.queue
@@ -86,14 +86,14 @@ class PlantsFeature(Feature):
     @override
     def set_up(self) -> None:
         self._remembered.restore(self.context.location)
-        self._show_view()
+        self._restore_view()
         self._on_sidebar_changed()
 
     @override
     def set_store(self, opened: OpenStore) -> None:
         super().set_store(opened)
         self._remembered.restore(self.context.location)
-        self._show_view()
+        self._restore_view()
         can_change = not prevents_changes(opened.store.change_error)
         self.browser.offers_samples = self.context.location.server is None and can_change
         self.browser.set_store(opened.store)
@@ -128,7 +128,7 @@ class PlantsFeature(Feature):
             values = {**self.browser.table.to_json(), **self.browser.search_bar.to_json(), "pinned": pinned}
             self.context.preferences.change_store(self._view_key, **values)
 
-    def _show_view(self) -> None:
+    def _restore_view(self) -> None:
         """Restore the view of the store, unless it is shown already."""
         if self.context.location.key == self._view_key:
             return
@@ -139,7 +139,7 @@ class PlantsFeature(Feature):
         self.browser.search_bar.restore(values)
         if values.get("pinned") is True:
             self._form.tag_field.set_pinned(pinned=True)
-        self.view.show_table()
+        self.view_commands.show_table()
 
     @override
     def handle_escape(self) -> bool:
@@ -151,7 +151,7 @@ class PlantsFeature(Feature):
         """Disable search and sorting for a reason while the store is not reachable."""
         for widget in (self.browser.search_bar.field, self.browser.table.horizontalHeader()):
             set_disabled_reason(widget, "" if is_reachable else reason)
-        self.view.orders.setEnabled(is_reachable)
+        self.view_commands.orders.setEnabled(is_reachable)
         now = QLocale().toString(QTime.currentTime(), QLocale.FormatType.ShortFormat)
         if is_reachable is bool(self.browser.search_bar.time):  # keep the time of the last answer
             self.browser.search_bar.set_time("" if is_reachable else now)
@@ -220,10 +220,10 @@ class PlantsFeature(Feature):
             self.context.keys.drop_commands()
         self.context.page.toast.show_problem(self.tr("No plant has the ID {id}.").format(id=plant_id))
 
-    def open_quick(self, token: str) -> None:
+    def open_quick_entry(self, token: str) -> None:
         """Show the quick entry; `token` is the activation token of Wayland."""
-        lasting = _lasting_error(None if self.opened is None else self.opened.store.write_error)
-        refusal = "" if lasting is None else error_text(lasting)
+        lasting_error = _find_lasting_error(None if self.opened is None else self.opened.store.write_error)
+        refusal = "" if lasting_error is None else error_text(lasting_error)
         self._quick_entry.show_form(token, self._form.tags.stringList(), refusal)
 
     @Slot(object)
@@ -235,8 +235,8 @@ class PlantsFeature(Feature):
     def _quick_entry(self) -> QuickEntry:
         quick = QuickEntry(self.context, self._add_controller.queue)
         self.destroyed.connect(quick.deleteLater)
-        quick.ended.connect(self.quick_done)
-        quick.scanned.connect(lambda plant_id: self.requested.emit(WindowRequest(address=url_of(plant_id))))
+        quick.ended.connect(self.quick_entry_closed)
+        quick.scanned.connect(lambda plant_id: self.window_requested.emit(WindowRequest(address=url_of(plant_id))))
         self.store_released.connect(quick.close)
         return quick
 
@@ -255,7 +255,7 @@ class PlantsFeature(Feature):
         self.commands.copies_requested.connect(self._add_controller.add_copies)
         self._add_controller.copies_refused.connect(self.commands.end_copying)
         menus.add(Section.EDIT_FIND, self.tr("&Find"), self._focus_search, Key.Find)
-        self.view = ViewCommands(self.context, self.browser, self._form.tag_field)
+        self.view_commands = ViewCommands(self.context, self.browser, self._form.tag_field)
 
     @Slot()
     def _apply_settings(self) -> None:
@@ -269,7 +269,7 @@ class PlantsFeature(Feature):
         undo_stack.changed.connect(lambda: browser.welcome.undo_button.setVisible(undo_stack.next_undo is not None))
         browser.welcome_shown.connect(toast.set_upper)
         browser.table.selection_count_changed.connect(self.status.show_selection)
-        toast.covering.connect(browser.table.set_covered)
+        toast.covered_height_changed.connect(browser.table.set_covered)
         browser.copier.copied.connect(toast.show_message)
         browser.copier.refused.connect(toast.show_problem)
         browser.added_hidden.connect(self._add_controller.show_hidden)
@@ -284,8 +284,8 @@ class PlantsFeature(Feature):
             browser.table.horizontalHeader().sectionResized,
             browser.table.horizontalHeader().sortIndicatorChanged,
             browser.search_bar.changed,
-            self.view.compact_command.toggled,
-            self.view.keep_tag_command.toggled,
+            self.view_commands.compact_command.toggled,
+            self.view_commands.keep_tag_command.toggled,
         ):
             changed.connect(self.view_changed)
 
@@ -329,11 +329,11 @@ class PlantsFeature(Feature):
         self.status.show_unsaved("store", is_unsaved=is_shown)
         if error is None:
             self.browser.model.retry()
-        lasting = _lasting_error(error)
-        self._form.set_refusal("" if lasting is None else error_text(lasting))
-        self.context.message.setVisible(lasting is None)
+        lasting_error = _find_lasting_error(error)
+        self._form.set_refusal("" if lasting_error is None else error_text(lasting_error))
+        self.context.message.setVisible(lasting_error is None)
 
 
-def _lasting_error(error: StoreError | None) -> StoreReadOnlyError | None:
+def _find_lasting_error(error: StoreError | None) -> StoreReadOnlyError | None:
     """Return the error if no plant can be added for a lasting reason, such as a missing right."""
     return error if isinstance(error, StoreReadOnlyError) and error.is_lasting else None

@@ -15,7 +15,7 @@ from plantdesk.domain.plant_urls import split_url
 from plantdesk.domain.tags import tag_from_input
 from plantdesk.ui.plants.form_fields import NameField, TagField
 from plantdesk.ui.qt import set_properties
-from plantdesk.ui.theme.metrics import EDGE, XS, S, tabular
+from plantdesk.ui.theme.metrics import EDGE, XS, S, with_tabular_digits
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
 from plantdesk.ui.widgets.fields import MAX_LENGTH, LineEdit
@@ -65,7 +65,7 @@ class PlantForm(QFrame):
         self.setAccessibleName(self.tr("New plant"))
         self._id_edit = LineEdit()
         self._set_up(self._id_edit, self.tr("ID of the new plant; empty for the next free one"))
-        self._id_edit.setFont(tabular(self._id_edit.font()))
+        self._id_edit.setFont(with_tabular_digits(self._id_edit.font()))
         self.name_field = NameField()
         self.tag_field = TagField(theme)
         self._set_up(self.name_field, self.tr("Name of the new plant"))
@@ -88,10 +88,10 @@ class PlantForm(QFrame):
         self.name_field.textChanged.connect(self._show_quantity)
         self._id_edit.textEdited.connect(self._show_scanned_id)
         for key in ENTER_KEYS:
-            keep = QShortcut(QKeyCombination(Qt.KeyboardModifier.ControlModifier, key), self)
-            keep.activated.connect(partial(self.submitted.emit, True))
-            keep.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-            keep.setAutoRepeat(False)
+            shortcut = QShortcut(QKeyCombination(Qt.KeyboardModifier.ControlModifier, key), self)
+            shortcut.activated.connect(partial(self.submitted.emit, True))
+            shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+            shortcut.setAutoRepeat(False)
 
     @property
     def id_text(self) -> str:
@@ -106,9 +106,9 @@ class PlantForm(QFrame):
     @Slot(str)
     def _show_scanned_id(self, text: str) -> None:
         """Replace an address that a barcode reader types by its number: the address is longer than the field."""
-        before, scanned = split_url(text)
-        if scanned is not None:
-            self._id_edit.setText(f"{before}{scanned}")
+        prefix, plant_id = split_url(text)
+        if plant_id is not None:
+            self._id_edit.setText(f"{prefix}{plant_id}")
 
     @property
     def tag_text(self) -> str:
@@ -165,7 +165,7 @@ class PlantForm(QFrame):
         # Unlike clear(), setText() forgets what was typed: Ctrl+Z must not bring an added plant back into the field.
         self._id_edit.setText("")
         if keep_name:
-            self.name_field.take_fill()
+            self.name_field.accept_fill()
             self.tag_field.restore_fill()
         else:
             self.name_field.setText("")
@@ -177,7 +177,7 @@ class PlantForm(QFrame):
 
     def fill(self, texts: Sequence[str]) -> None:
         """Set the texts of all fields."""
-        for field, text in zip(self._fields().values(), texts, strict=True):
+        for field, text in zip(self._fields_by_name().values(), texts, strict=True):
             field.setText(text[:MAX_LENGTH])
         self.clear_errors()
 
@@ -192,7 +192,7 @@ class PlantForm(QFrame):
 
     def focus_field(self, name: str) -> None:
         """Move the focus to a field and select its text."""
-        field = self._fields()[FieldName(name)]
+        field = self._fields_by_name()[FieldName(name)]
         field.setFocus(Qt.FocusReason.OtherFocusReason)
         field.selectAll()
 
@@ -204,7 +204,7 @@ class PlantForm(QFrame):
         """Remove the message; if one of its buttons has the focus, move the focus to Name."""
         self.clear_errors()
         focused = QApplication.focusWidget()
-        if focused is not None and self.isAncestorOf(focused) and focused not in self._fields().values():
+        if focused is not None and self.isAncestorOf(focused) and focused not in self._fields_by_name().values():
             self.focus_name()
         self.message.clear()
 
@@ -237,7 +237,7 @@ class PlantForm(QFrame):
         field.textEdited.connect(self._on_edited)
         field.textChanged.connect(self._on_changed)
 
-    def _fields(self) -> dict[FieldName, QLineEdit]:
+    def _fields_by_name(self) -> dict[FieldName, QLineEdit]:
         return {FieldName.ID: self._id_edit, FieldName.NAME: self.name_field, FieldName.TAG: self.tag_field}
 
     def _lay_out(self) -> None:
@@ -246,7 +246,7 @@ class PlantForm(QFrame):
         layout.setHorizontalSpacing(S + 2)
         layout.setVerticalSpacing(XS)
         labels = (self.tr("&ID"), self.tr("&Name"), self.tr("Ta&g"))
-        for column, (text, field) in enumerate(zip(labels, self._fields().values(), strict=True)):
+        for column, (text, field) in enumerate(zip(labels, self._fields_by_name().values(), strict=True)):
             layout.addWidget(PlainLabel(text, role="caption", buddy=field), 0, column)
             layout.addWidget(field, 1, column)
         layout.addWidget(self._add_button, 1, 3)
@@ -268,16 +268,16 @@ class PlantForm(QFrame):
         if self.message.tone is not Tone.HINT:
             self.close_message()
             return True
-        filled = any(field.text() for field in self._fields().values())
-        if filled:
+        has_text = any(field.text() for field in self._fields_by_name().values())
+        if has_text:
             self.tag_field.setText("")
             self.name_field.clear()  # Ctrl+Z brings it back
             self.start_next(keep_name=True)
             self.emptied.emit()
-        return filled
+        return has_text
 
     def _mark(self, invalid: Sequence[str]) -> None:
-        for name, field in self._fields().items():
+        for name, field in self._fields_by_name().items():
             set_properties(field, invalid=name in invalid)
 
     @Slot()

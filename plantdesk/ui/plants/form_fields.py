@@ -26,8 +26,8 @@ from plantdesk.ui.widgets.fields import ButtonField, LineEdit
 MAX_QUANTITY = 1000
 #: Seconds since the completion, and since the last key, before which Enter and Tab take only the typed text: a fast
 #: typist or a barcode reader has not seen the completion.
-_SEEN_AFTER = 0.25
-_PAUSE = 0.1
+_SEEN_AFTER_SECONDS = 0.25
+_PAUSE_SECONDS = 0.1
 _QUANTITY = re.compile(r"\s*(\d{1,9})\s*[x×*]\s+(?=\S)", re.IGNORECASE)
 
 
@@ -37,7 +37,7 @@ class NameField(LineEdit):
     #: (step) Up or Down was pressed while no list is shown (`is_offering`).
     recall_requested = Signal(int)
     #: Tab was pressed with a completion.
-    fill_taken = Signal()
+    fill_accepted = Signal()
     #: Escape or Ctrl+Z was pressed with a completion.
     fill_refused = Signal()
     #: (text) Several lines were pasted.
@@ -65,7 +65,7 @@ class NameField(LineEdit):
     @property
     def name(self) -> str:
         """The name, without quantity and spaces around it."""
-        return self.text()[_name_start(self.text()) :].strip()
+        return self.text()[_find_name_start(self.text()) :].strip()
 
     @property
     def typed_text(self) -> str:
@@ -75,18 +75,18 @@ class NameField(LineEdit):
     @property
     def typed_name(self) -> str:
         """The typed part of the name."""
-        return self._typed_text[_name_start(self._typed_text) :]
+        return self._typed_text[_find_name_start(self._typed_text) :]
 
     @property
     def is_fill_seen(self) -> bool:
         """Whether the user had time to see the completion, or has chosen it."""
         now = time.monotonic()
-        return now - self._filled_at >= _SEEN_AFTER and now - self._typed_at >= _PAUSE
+        return now - self._filled_at >= _SEEN_AFTER_SECONDS and now - self._typed_at >= _PAUSE_SECONDS
 
     def can_fill(self, name: str) -> bool:
         """Return whether `name` continues the typed text, the cursor is at the end, and nothing was just deleted."""
-        at_end = self._can_fill and self.cursorPosition() == len(self._typed_text)
-        return at_end and name != self.typed_name and name.startswith(self.typed_name)
+        is_at_end = self._can_fill and self.cursorPosition() == len(self._typed_text)
+        return is_at_end and name != self.typed_name and name.startswith(self.typed_name)
 
     def fill(self, name: str) -> None:
         """Append the rest of `name` as a selection, so that the next key replaces it."""
@@ -99,12 +99,12 @@ class NameField(LineEdit):
 
     def choose(self, name: str) -> None:
         """Replace the typed name by the chosen one."""
-        super().setText(self._typed_text[: _name_start(self._typed_text)] + name)
+        super().setText(self._typed_text[: _find_name_start(self._typed_text)] + name)
         self.is_filled = True
         self._filled_name = name
         self._filled_at = self._typed_at = float("-inf")
 
-    def take_fill(self) -> None:
+    def accept_fill(self) -> None:
         """Accept the completion, as if it was typed."""
         self._typed_text = self.text()
         self._forget_fill()
@@ -158,7 +158,7 @@ class NameField(LineEdit):
     @override
     def focusNextPrevChild(self, following: bool) -> bool:
         if self.is_filled:
-            self.fill_taken.emit()
+            self.fill_accepted.emit()
         return super().focusNextPrevChild(following)
 
     @override
@@ -170,7 +170,7 @@ class NameField(LineEdit):
     @override
     def paste(self) -> None:
         """Insert the text of the clipboard, unless it has several lines."""
-        if not self._takes_rows(QGuiApplication.clipboard().text()):
+        if not self._report_rows(QGuiApplication.clipboard().text()):
             super().paste()
 
     @override
@@ -187,24 +187,24 @@ class NameField(LineEdit):
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Paste the primary selection on X11 and Wayland, unless it has several lines."""
         is_paste = event.button() is Qt.MouseButton.MiddleButton
-        if not (is_paste and self._takes_rows(QGuiApplication.clipboard().text(QClipboard.Mode.Selection))):
+        if not (is_paste and self._report_rows(QGuiApplication.clipboard().text(QClipboard.Mode.Selection))):
             super().mouseReleaseEvent(event)
 
     @override
     def dropEvent(self, event: QDropEvent) -> None:
-        if self._takes_rows(event.mimeData().text()):
+        if self._report_rows(event.mimeData().text()):
             event.setDropAction(Qt.DropAction.CopyAction)  # the source keeps its text
             event.accept()
         else:
             super().dropEvent(event)
 
-    def _takes_rows(self, text: str) -> bool:
+    def _report_rows(self, text: str) -> bool:
         """Emit `rows_pasted` if a text has several lines or cells; return whether it has."""
         lines = [line for line in text.splitlines() if line.strip()]
-        is_taken = len(lines) > 1 or "\t" in text
-        if is_taken:
+        has_rows = len(lines) > 1 or "\t" in text
+        if has_rows:
             self.rows_pasted.emit(text)
-        return is_taken
+        return has_rows
 
     @Slot(str)
     def _on_edited(self, text: str) -> None:
@@ -213,7 +213,7 @@ class NameField(LineEdit):
         self._typed_at = time.monotonic()
 
 
-def _name_start(text: str) -> int:
+def _find_name_start(text: str) -> int:
     match = _QUANTITY.match(text)
     return match.end() if match else 0
 
@@ -251,7 +251,7 @@ class TagField(ButtonField):
         self._filled_text = tag or ""
         self._set_filled(filled=tag is not None)
 
-    def take_fill(self) -> None:
+    def accept_fill(self) -> None:
         """Accept the tag, as if it was typed."""
         self._set_filled(filled=False)
 
@@ -272,7 +272,7 @@ class TagField(ButtonField):
     @Slot(bool)
     def _on_toggled(self, on: bool) -> None:
         if on:
-            self.take_fill()
+            self.accept_fill()
             self._filled_text = ""
         self._theme.icons.put_on(self.button, "pin", "accent" if on else "muted")
         self.pinned.emit(on)

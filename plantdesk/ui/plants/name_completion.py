@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import TypeAlias
 
 from PySide6.QtCore import QModelIndex, QObject, QPoint, QRect, QSize, Qt, QTimer, Slot
 from PySide6.QtGui import QPainter
@@ -20,7 +21,7 @@ from plantdesk.ui.plants.add_queue import AddQueue
 from plantdesk.ui.plants.form import PlantForm
 from plantdesk.ui.qt import Index
 from plantdesk.ui.texts import one_line, tag_text, translate, translated
-from plantdesk.ui.theme.metrics import XS, FontRole, M, S, tabular
+from plantdesk.ui.theme.metrics import XS, FontRole, M, S, with_tabular_digits
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.offers import OfferDelegate, OfferList
 from plantdesk.ui.widgets.painting import paint_pill, pill_size
@@ -30,12 +31,13 @@ _TRAILING = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 #: Recent plants that Up can recall.
 _MAX_RECENT = 50
 #: Milliseconds without a key after which similar names are offered, and the most of them.
-_PAUSE = 300
+_PAUSE_MS = 300
 _MAX_SIMILAR = 3
 #: Replaces the number of plants of a name that is from a list or is only similar.
-_LISTED = 0
-_SIMILAR = -1
+_LISTED_COUNT = 0
+_SIMILAR_COUNT = -1
 MAX_OFFERS = 6
+OpenNames: TypeAlias = Callable[[], KnownNames | None]
 #: For text of 13 px: distance from the right edge to the end of the pill.
 _COUNT_WIDTH = 68
 _MIN_WIDTH = 360
@@ -49,45 +51,45 @@ class NameCompletion(QObject):
     """
 
     def __init__(
-        self, form: PlantForm, queue: AddQueue, names: Callable[[], KnownNames | None], below: QWidget | None = None
+        self, form: PlantForm, queue: AddQueue, open_names: OpenNames, small_window: QWidget | None = None
     ) -> None:
-        """Offer names of the queue's store under the field, or `below` a small window.
+        """Offer names of the queue's store under the field, or under `small_window`.
 
-        `names`, called on another thread, returns a list of more names.
+        `open_names` is called on another thread, and returns the user's list of more names, or None.
         """
         super().__init__(form)
         self._theme = form.theme
         self._queue = queue
-        self._below = below
+        self._small_window = small_window
         self._name_field = form.name_field
         self._tag_field = form.tag_field
-        name = self._name_field
+        name_field = self._name_field
         self._offers: Sequence[KnownName] = ()
         self._current_offer = -1
         self._recent: list[tuple[str, str | None]] = []
-        self._recalled = 0
-        self._read_names_list = names
+        self._recall_position = 0
+        self._open_names = open_names
         self._task: Task | None = None
-        self._pause = QTimer(self, singleShot=True, interval=_PAUSE)
-        self._pause.timeout.connect(self._query_similar)
+        self._pause_timer = QTimer(self, singleShot=True, interval=_PAUSE_MS)
+        self._pause_timer.timeout.connect(self._query_similar)
         self._delegate = NameDelegate(form.theme, self)
-        self._list = OfferList(name, self._delegate)
+        self._list = OfferList(name_field, self._delegate)
         self._list.setWrapAround(False)
         self._list.view.setAccessibleName(self.tr("Known names"))
         self._list.highlighted[QModelIndex].connect(self._on_highlighted)  # type: ignore[index]
         self._list.view.clicked.connect(self._on_clicked)  # not `activated`: Enter submits
-        name.textEdited.connect(self._on_typed)
-        name.recall_requested.connect(self._on_recall_requested)
-        name.fill_taken.connect(self.settle)
-        name.fill_refused.connect(self._refuse)
-        name.focus_lost.connect(self._hide)
-        name.scanned.connect(self._hide)
+        name_field.textEdited.connect(self._on_typed)
+        name_field.recall_requested.connect(self._on_recall_requested)
+        name_field.fill_accepted.connect(self.settle)
+        name_field.fill_refused.connect(self._refuse)
+        name_field.focus_lost.connect(self._hide_offers)
+        name_field.scanned.connect(self._hide_offers)
 
     def remember(self, name: str, tag: str | None) -> None:
         """Let Up recall a submitted plant."""
         self._recent = [(name, tag), *self._recent][:_MAX_RECENT]
-        self._recalled = 0
-        self._hide()
+        self._recall_position = 0
+        self._hide_offers()
 
     def settle(self) -> None:
         """Accept the completion if the user chose it or had time to see it; otherwise remove it."""
@@ -97,14 +99,14 @@ class NameCompletion(QObject):
             self._accept()
 
     def _accept(self) -> None:
-        self._name_field.take_fill()
-        self._tag_field.take_fill()
-        self._hide()
+        self._name_field.accept_fill()
+        self._tag_field.accept_fill()
+        self._hide_offers()
 
     @Slot()
     def _on_typed(self) -> None:
-        self._recalled = 0
-        self._pause.stop()
+        self._recall_position = 0
+        self._pause_timer.stop()
         if self._tag_field.is_filled:
             self._tag_field.fill(None)
         if self._queue.queries is None:
@@ -113,17 +115,17 @@ class NameCompletion(QObject):
             self._task.cancel()
         start = self._name_field.typed_name
         if start.strip():
-            find = partial(_offers, start=start, names=self._read_names_list)
+            find = partial(_find_offers, start=start, open_names=self._open_names)
             self._task = self._queue.queries.run(self, find, partial(self._on_found, start))
         else:
-            self._hide()
+            self._hide_offers()
 
     def _on_found(self, start: str, offers: list[KnownName]) -> None:
         if start != self._name_field.typed_name or not self._name_field.hasFocus():
             return
-        self._show([offer for offer in offers if offer.plants or offer.name != start], start)
+        self._show_offers([offer for offer in offers if offer.plants or offer.name != start], start)
         if not offers:
-            self._pause.start()
+            self._pause_timer.start()
         if all(offer.name != start.strip() for offer in offers) and self._may_fill(start):
             self._name_field.fill(self._offers[0].name)
             self._show_filled(0)
@@ -139,7 +141,7 @@ class NameCompletion(QObject):
         is_within_word = not start.endswith(" ") and offer.name[len(start) :][:1].isalnum()
         return offer.plants > 0 and is_within_word and self._name_field.can_fill(offer.name)
 
-    def _show(self, offers: Sequence[KnownName], typed: str) -> None:
+    def _show_offers(self, offers: Sequence[KnownName], typed: str) -> None:
         """Offer names, with the part `typed` in bold; none is chosen yet."""
         self._offers = offers
         self._current_offer = -1
@@ -151,8 +153,8 @@ class NameCompletion(QObject):
         """Return the rectangle, relative to the field, below which the list is shown, or above it without room."""
         field = self._name_field
         width = min(max(field.width(), self._theme.metrics.scaled(_MIN_WIDTH)), field.window().width() - 2 * S)
-        if self._below is not None:
-            frame = self._below.frameGeometry().adjusted(0, -S, 0, S)
+        if self._small_window is not None:
+            frame = self._small_window.frameGeometry().adjusted(0, -S, 0, S)
             return QRect(0, frame.top() - field.mapToGlobal(QPoint()).y(), width, frame.height())
         return QRect(0, 0, width, field.height() + XS)
 
@@ -161,12 +163,12 @@ class NameCompletion(QObject):
         """Query similar names, as neither a plant nor the list has the typed one."""
         start = self._name_field.typed_name
         if self._queue.queries is not None:
-            find = partial(_similar_names, name=start)
+            find = partial(_find_similar_names, name=start)
             self._task = self._queue.queries.run(self, find, partial(self._on_similar, start))
 
     def _on_similar(self, start: str, offers: list[KnownName]) -> None:
         if offers and start == self._name_field.typed_name and self._name_field.hasFocus():
-            self._show(offers, "")
+            self._show_offers(offers, "")
             announce(self._name_field, ", ".join((_count_text(offers[0]), *(one_line(offer.name) for offer in offers))))
 
     def _choose(self, position: int) -> None:
@@ -177,7 +179,7 @@ class NameCompletion(QObject):
         """Show the tag of the offer in the field, and mark the offer."""
         offer = self._offers[position]
         self._current_offer = position
-        self._pause.stop()
+        self._pause_timer.stop()
         if not self._tag_field.is_pinned and (self._tag_field.is_filled or not self._tag_field.text()):
             self._tag_field.fill(offer.tag)
         self._list.view.setCurrentIndex(self._list.completionModel().index(position, 0))
@@ -186,13 +188,13 @@ class NameCompletion(QObject):
 
     @Slot(int)
     def _on_recall_requested(self, step: int) -> None:
-        if not self._name_field.text() or self._recalled:
-            self._recall(self._recalled - step)
+        if not self._name_field.text() or self._recall_position:
+            self._recall(self._recall_position - step)
 
     def _recall(self, position: int) -> None:
         """Fill in the plant that was submitted `position` plants ago; 0 clears the fields."""
-        self._recalled = max(0, min(position, len(self._recent)))
-        name, tag = self._recent[self._recalled - 1] if self._recalled else ("", None)
+        self._recall_position = max(0, min(position, len(self._recent)))
+        name, tag = self._recent[self._recall_position - 1] if self._recall_position else ("", None)
         self._name_field.setText(name)
         self._name_field.selectAll()
         if not self._tag_field.is_pinned:
@@ -213,37 +215,37 @@ class NameCompletion(QObject):
         self._name_field.refuse_fill()
         if self._tag_field.is_filled:
             self._tag_field.fill(None)
-        self._hide()
+        self._hide_offers()
 
-    def _hide(self) -> None:
-        self._pause.stop()
+    def _hide_offers(self) -> None:
+        self._pause_timer.stop()
         if self._task is not None:
             self._task.cancel()  # its result is outdated
             self._task = None
-        self._show((), "")
+        self._show_offers((), "")
 
 
-def known_names(context: WindowContext) -> KnownNames | None:
-    """Return the names of a list, perhaps none; None if the user does not want them. For any thread."""
+def open_known_names(context: WindowContext) -> KnownNames | None:
+    """Return the user's list of names, which may be empty; None if the user does not want it. For any thread."""
     return KnownNames(context.location.names_file) if context.preferences.settings.offers_known_names else None
 
 
-def _offers(reader: PlantReader, _task: Task, start: str, names: Callable[[], KnownNames | None]) -> list[KnownName]:
+def _find_offers(reader: PlantReader, _task: Task, start: str, open_names: OpenNames) -> list[KnownName]:
     """Return names that begin with a text: first the text itself if it is a name, then the names of plants."""
     own = reader.known_names(start, MAX_OFFERS)
-    listed = names()
-    taken = {name.name for name in own}
+    listed = open_names()
+    taken = {offer.name for offer in own}
     others = [] if listed is None else listed.beginning(start, MAX_OFFERS)
-    offers = own + [KnownName(name, None, _LISTED) for name in others if name not in taken]
+    offers = own + [KnownName(name, None, _LISTED_COUNT) for name in others if name not in taken]
     typed = start.strip()
     if typed not in {offer.name for offer in offers} and reader.names_in_use([typed]):  # cut off by more frequent ones
-        offers.append(KnownName(typed, None, _LISTED))
+        offers.append(KnownName(typed, None, _LISTED_COUNT))
     return sorted(offers, key=lambda offer: offer.name != typed)[:MAX_OFFERS]
 
 
-def _similar_names(reader: PlantReader, _task: Task, name: str) -> list[KnownName]:
+def _find_similar_names(reader: PlantReader, _task: Task, name: str) -> list[KnownName]:
     """Return names of plants that are similar to a name, with their tags."""
-    return [KnownName(near.name, near.tag, _SIMILAR) for near in reader.near_names(name, _MAX_SIMILAR)]
+    return [KnownName(similar.name, similar.tag, _SIMILAR_COUNT) for similar in reader.near_names(name, _MAX_SIMILAR)]
 
 
 class NameDelegate(OfferDelegate):
@@ -264,7 +266,7 @@ class NameDelegate(OfferDelegate):
         offer = self.offers[index.row()]
         count = _count_text(offer)
         row = option.rect
-        painter.setFont(tabular(self._theme.metrics.font(FontRole.PILL)))
+        painter.setFont(with_tabular_digits(self._theme.metrics.font(FontRole.PILL)))
         painter.setPen(self._theme.colors.color("muted"))
         number = row.adjusted(0, 0, -M, 0)
         rect = QStyle.visualRect(option.direction, row, number)
@@ -280,8 +282,8 @@ class NameDelegate(OfferDelegate):
 
 
 def _count_text(offer: KnownName) -> str:
-    if offer.plants == _SIMILAR:
+    if offer.plants == _SIMILAR_COUNT:
         return translate("NameOffers", "Did you mean?")
-    if offer.plants == _LISTED:
+    if offer.plants == _LISTED_COUNT:
         return translate("NameOffers", "in the list")
     return translated(Text("{count:,} here", one="1 here", count=offer.plants))

@@ -81,14 +81,14 @@ class Submission:
             and self.error.may_have_committed
         )
 
-    def to_json(self, text_of: Callable[[Exception], str] = str) -> dict[str, object]:
-        """Return a JSON object for `submission_from_json`; `text_of` returns the text of an error."""
+    def to_json(self, format_error: Callable[[Exception], str] = str) -> dict[str, object]:
+        """Return a JSON object for `submission_from_json`; `format_error` returns the text of an error."""
         error = UnansweredError() if self.state is SubmissionState.SENDING else self.error
         return {
             "waits": self.state is SubmissionState.WAITING and not self.is_outcome_unknown,
             "texts": list(self.texts),
             "plants": [list(entry) for entry in self.entries],
-            "reason": "" if error is None else text_of(error),
+            "reason": "" if error is None else format_error(error),
             "sent_at": self.sent_at,
         }
 
@@ -226,23 +226,23 @@ class Outbox:
 
 def _without_submission(rows: Sequence[PlantRow], submission: Submission) -> Sequence[PlantRow] | None:
     """Return the rows without those of a submission; None if one is missing: then none of them is stored."""
-    others = [*rows]
+    remaining = [*rows]
     for entry in submission.entries:
-        for row in others:
+        for row in remaining:
             is_same = (row.name, row.tag, row.note) == (entry.name, entry.tag, entry.note)
             if is_same and entry.id in {None, row.id} and row.added_at >= submission.sent_at:
-                others.remove(row)
+                remaining.remove(row)
                 break
         else:
             return None
-    return others
+    return remaining
 
 
 def submission_from_json(value: object) -> Submission | None:
     """Return the submission from `Submission.to_json`; None for an invalid value, as a user may edit the file."""
     match value:
         case {"texts": [str(), str(), str()] | [] as texts, "plants": list(plants), "reason": str(reason), **others}:
-            entries = [*filter(None, map(_entry, plants))]
+            entries = [*filter(None, map(_parse_entry, plants))]
         case _:
             return None
     if len(entries) < len(plants) or not (texts or plants):
@@ -258,7 +258,7 @@ def submission_from_json(value: object) -> Submission | None:
     )
 
 
-def _entry(plant: object) -> EnteredPlant | None:
+def _parse_entry(plant: object) -> EnteredPlant | None:
     match plant:
         case [str(name), str() | None as tag, int() | None as plant_id, str() | None as note]:
             return None if isinstance(plant_id, bool) else EnteredPlant(name, tag, plant_id, note)

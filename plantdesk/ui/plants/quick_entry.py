@@ -12,10 +12,10 @@ from PySide6.QtWidgets import QVBoxLayout
 
 from plantdesk.domain.errors import InvalidPlantError
 from plantdesk.ui.feature import WindowContext
-from plantdesk.ui.plants.add_controller import entered_plants
+from plantdesk.ui.plants.add_controller import parse_form
 from plantdesk.ui.plants.add_queue import AddQueue
 from plantdesk.ui.plants.form import FieldName, PlantForm
-from plantdesk.ui.plants.name_completion import NameCompletion, known_names
+from plantdesk.ui.plants.name_completion import NameCompletion, open_known_names
 from plantdesk.ui.plants.outbox import Submission, SubmissionState
 from plantdesk.ui.qt import app_icon, bring_to_front, fill, fitted
 from plantdesk.ui.texts import error_text
@@ -41,7 +41,7 @@ class QuickEntry(Dialog):
         self._queue = queue
         self._is_open = False
         self.form = form = PlantForm(context.theme, MessageLine(context.theme), empties_on_escape=False)
-        self._completion = NameCompletion(form, queue, partial(known_names, context), below=self)
+        self._completion = NameCompletion(form, queue, partial(open_known_names, context), small_window=self)
         self._set_up_window()
         form.draft_due.connect(self._remember)
         form.submitted.connect(self._submit)
@@ -71,8 +71,8 @@ class QuickEntry(Dialog):
 
     def show_form(self, token: str, tags: Sequence[str], refusal: str) -> None:
         """Show the window on the screen with the pointer; a `refusal` is the reason why the form is disabled."""
-        waits = self._queue.outbox.is_store_unavailable
-        hint = self.tr("The plant waits until the store can be reached.") if waits else ""
+        is_waiting = self._queue.outbox.is_store_unavailable
+        hint = self.tr("The plant waits until the store can be reached.") if is_waiting else ""
         self._is_open = True
         self.form.set_tags(tags)
         self.form.set_refusal(refusal)
@@ -87,12 +87,12 @@ class QuickEntry(Dialog):
         self.form.focus_name()
 
     @Slot(bool)
-    def _submit(self, stay: bool) -> None:
-        """Submit the plant, and close the window unless `stay` is true."""
+    def _submit(self, keep_open: bool) -> None:
+        """Submit the plant, and close the window unless `keep_open` is true."""
         self._completion.settle()
         form = self.form
         try:
-            entries = entered_plants(form)
+            entries = parse_form(form)
             texts = form.texts
         except InvalidPlantError as error:
             self._show_refusal(error)
@@ -101,7 +101,7 @@ class QuickEntry(Dialog):
         form.message.clear()
         form.start_next()
         self._queue.submit(Submission(entries, texts, is_quick=True))
-        if not stay:
+        if not keep_open:
             self.accept()
 
     @Slot(object)

@@ -14,32 +14,32 @@ from typing_extensions import override
 from plantdesk.domain.search import parse_terms, search_text
 from plantdesk.domain.selections import Contains, Counts, Term
 from plantdesk.domain.texts import Text, plants_text
-from plantdesk.ui.filters import filter_icon, filter_text, is_filter, moved_filter, tag_of
+from plantdesk.ui.filters import filter_icon, filter_text, is_filter, rename_in_filter, tag_of
 from plantdesk.ui.plants.search_field import SearchCompleter, SearchField
 from plantdesk.ui.qt import STRETCH, fill, mirrored
 from plantdesk.ui.texts import quoted, translated
 from plantdesk.ui.theme.colors import dot_color, hue_of
-from plantdesk.ui.theme.metrics import EDGE, ICON, FontRole, M, S, tabular
+from plantdesk.ui.theme.metrics import EDGE, ICON, FontRole, M, S, with_tabular_digits
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.containers import SCROLL_BAR_WIDTH
-from plantdesk.ui.widgets.painting import dot_icon
+from plantdesk.ui.widgets.painting import make_dot_icon
 from plantdesk.ui.widgets.plain_text import PlainLabel, set_action_tip, set_tool_tip
 
 #: For text of 13 px.
-_MAX_TEXT = 160
+_MAX_CHIP_TEXT_WIDTH = 160
 #: The width of the button for the filters that do not fit, and what it needs beside the room that Qt gives it.
 _MORE_WIDTH = 24
 _MORE_MARGIN = 16
 #: Widths of the search field, for text of 13 px.
-_MIN_SEARCH = 150
-_MAX_SEARCH = 300
+_MIN_FIELD_WIDTH = 150
+_MAX_FIELD_WIDTH = 300
 #: The stretch factor of the search field: it gets its room before the gap after it.
-_FIRST = 100
+_FIELD_STRETCH = 100
 #: Below these widths of the window the count is shorter.
-_SHORT = 850
-_SHORTEST = 700
+_SHORT_COUNT_BELOW = 850
+_SHORTEST_COUNT_BELOW = 700
 #: The beginning of a term whose value is not typed yet.
-_UNFINISHED = re.compile(r"(?:^|\s)-?(?:(?:tag|from|added|id|plantdesk):|tag=)\"?$", re.IGNORECASE)
+_UNFINISHED_TERM = re.compile(r"(?:^|\s)-?(?:(?:tag|from|added|id|plantdesk):|tag=)\"?$", re.IGNORECASE)
 _TRAILING = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
@@ -57,22 +57,22 @@ class FilterChips(QToolBar):
         self._group.setExclusive(False)
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.setAccessibleName(self.tr("Filters"))
-        if (more := self.findChild(QToolButton, "qt_toolbar_ext_button")) is not None:  # for those that do not fit
-            more.setAccessibleName(self.tr("More filters"))
-            more.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-            more.setFixedWidth(_MORE_WIDTH)
-            theme.icons.put_on(more, "chevron-down", "muted")
+        if (more_button := self.findChild(QToolButton, "qt_toolbar_ext_button")) is not None:  # if some do not fit
+            more_button.setAccessibleName(self.tr("More filters"))
+            more_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+            more_button.setFixedWidth(_MORE_WIDTH)
+            theme.icons.put_on(more_button, "chevron-down", "muted")
         self.setContentsMargins(*mirrored(self, 0, 0, _MORE_MARGIN, 0))
-        theme.changed.connect(self._show)
+        theme.changed.connect(self._show_chips)
 
     def set_filters(self, filters: tuple[Term, ...]) -> None:
         """Show other filters; the focus stays at its index."""
         if filters != self._filters:
             self._filters = filters
-            self._show()
+            self._show_chips()
 
     @Slot()
-    def _show(self) -> None:
+    def _show_chips(self) -> None:
         focused = self._focused_index()
         size = self._theme.metrics.scaled(ICON)
         self.setIconSize(QSize(size, size))
@@ -80,18 +80,18 @@ class FilterChips(QToolBar):
             self.removeAction(action)
             action.deleteLater()
         for term in self._filters:
-            self._add(term).triggered.connect(partial(self.removed.emit, term))
+            self._add_chip(term).triggered.connect(partial(self.removed.emit, term))
         self.setVisible(bool(self._filters))
         if focused is not None and self._filters:
             index = min(focused, len(self._filters) - 1)
             self.widgetForAction(self.actions()[index]).setFocus(Qt.FocusReason.TabFocusReason)
 
-    def _add(self, term: Term) -> QAction:
+    def _add_chip(self, term: Term) -> QAction:
         """Add the chip of a filter."""
         text = filter_text(term)
         tag = tag_of(term)
         metrics = QFontMetrics(self._theme.metrics.font(FontRole.PILL))
-        elided = metrics.elidedText(text, Qt.TextElideMode.ElideRight, self._theme.metrics.scaled(_MAX_TEXT))
+        elided = metrics.elidedText(text, Qt.TextElideMode.ElideRight, self._theme.metrics.scaled(_MAX_CHIP_TEXT_WIDTH))
         action = self.addAction(f"{elided}  ✕".replace("&", "&&"))
         button = self.widgetForAction(action)
         button.setProperty("variant", "chip")
@@ -105,7 +105,7 @@ class FilterChips(QToolBar):
         if tag is None:
             self._theme.icons.put_on(action, filter_icon(term))
         else:
-            action.setIcon(dot_icon(dot_color(hue_of(tag), self._theme.colors)))
+            action.setIcon(make_dot_icon(dot_color(hue_of(tag), self._theme.colors)))
         button.ensurePolished()
         button.setMinimumWidth(button.sizeHint().width())  # else Qt would shorten its text to nothing
         return action
@@ -151,7 +151,7 @@ class SearchBar(QWidget):
         self._save_button = QToolButton()
         self._new_plants_button = QPushButton()
         self._count_label = PlainLabel("…", tone="muted", alignment=_TRAILING)
-        self._count_label.setFont(tabular())
+        self._count_label.setFont(with_tabular_digits())
         self._set_up_buttons()
         self._lay_out()
         self.field.textChanged.connect(self._update)
@@ -190,7 +190,7 @@ class SearchBar(QWidget):
 
     @Slot(object, bool)
     def choose(self, term: Term | None, add: bool) -> None:
-        """Search only for `term`, or `add` it to the filters, or remove it from them. None: show all plants."""
+        """Search only for `term`; with `add`, add it to the filters, or remove it if it is one. None: show all."""
         if term is None:
             self.clear()
         elif not add:
@@ -208,7 +208,7 @@ class SearchBar(QWidget):
     @Slot(str, object)
     def replace_tag(self, old: str, new: str | None) -> None:
         """Update the filters after a tag was renamed, or removed (None)."""
-        filters = [moved_filter(term, old, new) for term in self.filters]
+        filters = [rename_in_filter(term, old, new) for term in self.filters]
         self.set_filters([term for term in filters if term is not None])
 
     def set_counts(self, counts: Counts) -> None:
@@ -264,10 +264,10 @@ class SearchBar(QWidget):
         """Return the count as a sentence."""
         if self._count is None:
             return ""
-        text = self._found_text(*self._count)
+        text = self._found_count_text(*self._count)
         return self.tr("{count}, as of {time}").format(count=text, time=self.time) if self.time else text
 
-    def _found_text(self, found: int | None, total: int | None) -> str:
+    def _found_count_text(self, found: int | None, total: int | None) -> str:
         number = "…" if found is None else QLocale().toString(found)
         if self.text and total is None:
             return self.tr("{shown} of … plants").format(shown=number)
@@ -287,21 +287,21 @@ class SearchBar(QWidget):
     @Slot()
     def _update(self) -> None:
         self._chips.set_filters(self.filters)
-        self._typed = _UNFINISHED.sub("", self.field.text()).strip()
-        before = self.text
+        self._typed = _UNFINISHED_TERM.sub("", self.field.text()).strip()
+        previous_text = self.text
         self.text = " ".join(filter(None, (search_text(self.filters), self._typed)))
         self._save_button.setVisible(bool(self.text))
-        if self.text != before:
+        if self.text != previous_text:
             self.changed.emit(self.text)
 
     def _show_count(self) -> None:
         text = self.count_text()
         scaled = self._theme.metrics.scaled
         width = self.window().width()
-        if self._count is not None and self.text and width < scaled(_SHORT):
+        if self._count is not None and self.text and width < scaled(_SHORT_COUNT_BELOW):
             found, total = ("…" if count is None else QLocale().toString(count) for count in self._count)
             text = found
-            if width >= scaled(_SHORTEST):
+            if width >= scaled(_SHORTEST_COUNT_BELOW):
                 text = self.tr("{shown} of {total}").format(shown=found, total=total)
         self._count_label.setText(text)
         self._count_label.setAccessibleDescription(self.count_text())
@@ -324,20 +324,20 @@ class SearchBar(QWidget):
         self._new_plants_button.hide()
 
     def _lay_out(self) -> None:
-        search = (self._tags_button, (self.field, _FIRST), self._chips, self._save_button)
+        search = (self._tags_button, (self.field, _FIELD_STRETCH), self._chips, self._save_button)
         margins = mirrored(self, EDGE, M, M + SCROLL_BAR_WIDTH, S - 2)
         self._layout = fill(
             QHBoxLayout(self), *search, STRETCH, self._new_plants_button, self._count_label, margins=margins, spacing=S
         )
         self._chips.hide()
-        self._theme.changed.connect(self._fit)
-        self._fit()
+        self._theme.changed.connect(self._fit_field)
+        self._fit_field()
 
     @Slot()
-    def _fit(self) -> None:
+    def _fit_field(self) -> None:
         scaled = self._theme.metrics.scaled
-        self.field.setMinimumWidth(scaled(_MIN_SEARCH))
-        self.field.setMaximumWidth(scaled(_MAX_SEARCH))
+        self.field.setMinimumWidth(scaled(_MIN_FIELD_WIDTH))
+        self.field.setMaximumWidth(scaled(_MAX_FIELD_WIDTH))
 
     @Slot(object, str)
     def _on_completed(self, term: Term, rest: str) -> None:

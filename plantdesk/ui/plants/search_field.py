@@ -23,10 +23,10 @@ from plantdesk.ui.widgets.offers import OfferList
 
 _MAX_OFFERS = 8
 #: At the end of the text: a term with a part of its value, and a word that may become a prefix.
-_VALUE = re.compile(
+_TERM_AT_END = re.compile(
     r'(?:^|(?<=\s))(?P<not>-?)(?P<prefix>tag:|from:|added:)"?(?P<value>(?<=")[^"]*|[^\s"]*)\Z', re.IGNORECASE
 )
-_WORD = re.compile(r"(?:^|(?<=\s))-?(?P<word>[a-z]{2,})\Z", re.IGNORECASE)
+_WORD_AT_END = re.compile(r"(?:^|(?<=\s))-?(?P<word>[a-z]{2,})\Z", re.IGNORECASE)
 #: Milliseconds after which the field shows that a search runs.
 _DELAY_MS = 150
 #: Characters of a search: each of its words scans the whole table.
@@ -46,7 +46,7 @@ class SearchCompleter(QObject):
         self._sources: list[AddedBy] = []
         #: The term, or the prefix of terms, of each offered text.
         self._offers: dict[str, Term | str] = {}
-        self._start = 0
+        self._term_start = 0
         self._list = OfferList(field)
         self._list.setMaxVisibleItems(_MAX_OFFERS)
         self._list.activated.connect(self._on_chosen)
@@ -68,59 +68,59 @@ class SearchCompleter(QObject):
         self._offers = {}
         text = self._field.text()
         if self._field.cursorPosition() == len(text):
-            offers = dict(self._find(text))
-            self._offers = {} if self._is_whole(text, offers) else dict(islice(offers.items(), _MAX_OFFERS))
-        value = _VALUE.search(text)
-        typed = text[self._start :] if value is None else value["value"]
+            offers = dict(self._find_offers(text))
+            self._offers = {} if self._is_complete(text, offers) else dict(islice(offers.items(), _MAX_OFFERS))
+        term_match = _TERM_AT_END.search(text)
+        typed = text[self._term_start :] if term_match is None else term_match["value"]
         rect = QRect(0, self._field.height() + 2, self._field.width() // 2, 1)
         self._list.offer([*self._offers], typed, rect)
 
     @Slot(str)
     def _on_chosen(self, text: str) -> None:
         result = self._offers[text]
-        rest = self._field.text()[: self._start]
+        rest = self._field.text()[: self._term_start]
         if isinstance(result, str):
             self._field.setText(rest + result)
             self._on_edited()  # offers the values of the term
         else:
             self.completed.emit(result, rest.rstrip())
 
-    def _is_whole(self, text: str, offers: Iterable[str]) -> bool:
+    def _is_complete(self, text: str, offers: Iterable[str]) -> bool:
         """Return whether the value of the last term is complete; then Down moves to the rows, not to the offers."""
-        value = _VALUE.search(text)
-        typed = "" if value is None else searched(value["value"]).strip()
+        term_match = _TERM_AT_END.search(text)
+        typed = "" if term_match is None else searched(term_match["value"]).strip()
         return bool(typed) and any(searched(offer) == typed for offer in offers)
 
-    def _find(self, text: str) -> Iterator[tuple[str, Term | str]]:
-        if (value := _VALUE.search(text)) is not None:
-            self._start = value.start()
-            for term in self._terms(value["prefix"].lower(), value["value"]):
-                result: Term = Not(term) if value["not"] else term
+    def _find_offers(self, text: str) -> Iterator[tuple[str, Term | str]]:
+        if (term_match := _TERM_AT_END.search(text)) is not None:
+            self._term_start = term_match.start()
+            for term in self._find_terms(term_match["prefix"].lower(), term_match["value"]):
+                result: Term = Not(term) if term_match["not"] else term
                 yield filter_text(result), result
-        elif (word := _WORD.search(text)) is not None:
-            self._start = word.start("word")
-            typed = word["word"].lower()
+        elif (word_match := _WORD_AT_END.search(text)) is not None:
+            self._term_start = word_match.start("word")
+            typed = word_match["word"].lower()
             yield from ((prefix, prefix) for prefix in PREFIXES if prefix.startswith(typed))
 
-    def _terms(self, prefix: str, value: str) -> Iterator[Condition]:
+    def _find_terms(self, prefix: str, value: str) -> Iterator[Condition]:
         typed = searched(value).strip()
         match prefix:
             case "tag:":
                 yield from [UNTAGGED] if "none".startswith(typed) else []
-                yield from (HasTag.exactly(tag) for tag in _matching(self._tags, typed))
+                yield from (HasTag.exactly(tag) for tag in _match_tags(self._tags, typed))
             case "from:":
                 yield from (term for term in self._sources if typed in searched(filter_text(term)))
             case _:
-                yield from (days for text, days in _days().items() if text.startswith(typed))
+                yield from (days for text, days in _make_day_terms().items() if text.startswith(typed))
 
 
-def _matching(tags: Iterable[str], typed: str) -> list[str]:
+def _match_tags(tags: Iterable[str], typed: str) -> list[str]:
     """Return the tags that contain the typed text; first the tags that begin with it."""
     matching = [tag for tag in tags if typed in searched(tag)]
     return sorted(matching, key=lambda tag: not searched(tag).startswith(typed))
 
 
-def _days() -> dict[str, AddedOn]:
+def _make_day_terms() -> dict[str, AddedOn]:
     """Return the offered days by their text in a search."""
     today = datetime.now().astimezone().date()
     texts = ("today", "yesterday", "7d", "30d", f"{today:%Y-%m}", f"{today:%Y}")
@@ -137,8 +137,8 @@ class SearchField(SearchEdit):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, translate("SearchField", "Search by name, tag or ID"), max_length=_MAX_LENGTH)
-        self._delay = QTimer(self, singleShot=True, interval=_DELAY_MS)
-        self._delay.timeout.connect(partial(self._show_icon, "loader-circle"))
+        self._delay_timer = QTimer(self, singleShot=True, interval=_DELAY_MS)
+        self._delay_timer.timeout.connect(partial(self._show_icon, "loader-circle"))
 
     @property
     def is_waiting(self) -> bool:
@@ -148,10 +148,10 @@ class SearchField(SearchEdit):
     def set_searching(self, *, is_searching: bool) -> None:
         """Show that a search runs, after a delay, or at once that none runs."""
         if not is_searching:
-            self._delay.stop()
+            self._delay_timer.stop()
             self._show_icon(SearchEdit.icon)
-        elif not self.is_waiting and not self._delay.isActive():
-            self._delay.start()
+        elif not self.is_waiting and not self._delay_timer.isActive():
+            self._delay_timer.start()
 
     def _show_icon(self, icon: str) -> None:
         self.icon = icon

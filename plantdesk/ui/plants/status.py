@@ -24,8 +24,8 @@ class PlantsStatus(QWidget):
         self._unsaved: frozenset[str] = frozenset()
         self._selection = PlainLabel(tone="muted")
         self._saved = PlainLabel(tone="muted")
-        self._expiry = QTimer(self, singleShot=True, interval=shown_ms)
-        self._expiry.timeout.connect(self._saved.clear)
+        self._expiry_timer = QTimer(self, singleShot=True, interval=shown_ms)
+        self._expiry_timer.timeout.connect(self._saved.clear)
         fill(QHBoxLayout(self), self._saved, self._selection, margins=(2, 0, 0, 0), spacing=M)
 
     def show_store(self, *, is_open: bool) -> None:
@@ -39,15 +39,15 @@ class PlantsStatus(QWidget):
         self._selection.setText(text if count else "")
 
     @Slot(bool)
-    def show_saving(self, saving: bool) -> None:
+    def show_saving(self, is_saving: bool) -> None:
         """Show that a plant is being saved, or for a moment that it is saved."""
-        if saving:
+        if is_saving:
             self._show(self.tr("Saving…"), "muted")
         elif self._unsaved:
             self._show(self.tr("Not saved"), "error")
         else:
             self._show(self.tr("Saved"), "muted")
-            self._expiry.start()
+            self._expiry_timer.start()
 
     def show_unsaved(self, part: str, is_unsaved: bool) -> None:
         """Show “Not saved” while a part of the window has something that could not be saved."""
@@ -57,6 +57,6 @@ class PlantsStatus(QWidget):
             self.show_saving(False)
 
     def _show(self, text: str, tone: str) -> None:
-        self._expiry.stop()
+        self._expiry_timer.stop()
         set_properties(self._saved, tone=tone)
         self._saved.setText(text)

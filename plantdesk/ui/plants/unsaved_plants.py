@@ -25,8 +25,8 @@ from plantdesk.ui.widgets.plain_table import Cell, PlainTable
 from plantdesk.ui.widgets.plain_text import announce
 
 #: Lines that are visible without scrolling.
-_MAX_VISIBLE = 4
-_KEYS = {*ROW_KEYS, QKeyCombination(Qt.Key.Key_Delete)}
+_MAX_VISIBLE_LINES = 4
+_BLOCKED_KEYS = {*ROW_KEYS, QKeyCombination(Qt.Key.Key_Delete)}
 
 
 def count_plants(submissions: Sequence[Submission]) -> int:
@@ -34,15 +34,12 @@ def count_plants(submissions: Sequence[Submission]) -> int:
     return sum(max(len(submission.entries), 1) for submission in submissions)
 
 
-def _label(submissions: Sequence[Submission], one: str, several: Text) -> str:
+def _choose_label(submissions: Sequence[Submission], one: str, several: Text) -> str:
     return one if len(submissions) == 1 else translated(several.filled(count=len(submissions)))
 
 
 class UnsavedPlants(QFrame):
-    """A line for each unsaved submission, and actions for the selected ones, or for all. Del discards them.
-
-    Keys of commands for the table have no effect here.
-    """
+    """A line for each unsaved submission, with actions. Del discards; keys of commands for the table do nothing."""
 
     #: (submission) Put it into the form again.
     edit_requested = Signal(object)
@@ -59,7 +56,7 @@ class UnsavedPlants(QFrame):
         self.setProperty("card", "true")
         self.setAccessibleName(self.tr("Plants that are not saved"))
         headings = (self.tr("Name"), self.tr("Reason", "why a plant is not saved"))
-        self._table = PlainTable(theme, self.accessibleName(), headings, wide=1, max_rows=_MAX_VISIBLE)
+        self._table = PlainTable(theme, self.accessibleName(), headings, wide=1, max_rows=_MAX_VISIBLE_LINES)
         self._table.horizontalHeader().hide()
         self._table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self._table.selectionModel().selectionChanged.connect(self._show_actions)
@@ -83,7 +80,7 @@ class UnsavedPlants(QFrame):
             return
         had_focus = has_focus(self)
         row = self._table.selected_row
-        self._table.show_rows([*map(self._cells, self._listed)], self._listed)
+        self._table.show_rows([*map(self._make_cells, self._listed)], self._listed)
         self.setVisible(bool(self._listed))
         if had_focus:
             self._keep_focus(row)
@@ -103,8 +100,8 @@ class UnsavedPlants(QFrame):
         if self._table.selected_row is None:
             self._table.selectRow(0)
 
-    def _cells(self, submission: Submission) -> tuple[Cell, Cell]:
-        reason = self._reason(submission)
+    def _make_cells(self, submission: Submission) -> tuple[Cell, Cell]:
+        reason = self._reason_text(submission)
         icon = "history"
         color = "muted"
         if self._outbox.has_unknown_outcome(submission):
@@ -114,16 +111,16 @@ class UnsavedPlants(QFrame):
             color = "error"
         elif self._outbox.waits_for_server:
             icon = "clock"
-        return Cell(self._title(submission), icon=(icon, color)), Cell(reason, reason, color=color)
+        return Cell(self._title_text(submission), icon=(icon, color)), Cell(reason, reason, color=color)
 
-    def _title(self, submission: Submission) -> str:
+    def _title_text(self, submission: Submission) -> str:
         """Return the name, or the number of copies."""
         if submission.texts:
             plant_id, name, _ = submission.texts
             return one_line(name or plant_id)
         return translated(plants_text(len(submission.entries)))
 
-    def _reason(self, submission: Submission) -> str:
+    def _reason_text(self, submission: Submission) -> str:
         if self._outbox.has_unknown_outcome(submission):
             return self.tr("Checking whether it was saved; it is not added twice.")
         if submission.state is SubmissionState.POSTPONED:
@@ -136,7 +133,7 @@ class UnsavedPlants(QFrame):
     @Slot(object)
     def _announce(self, submission: Submission) -> None:
         text = self.tr("{name} was not added: {reason}")
-        announce(self, text.format(name=self._title(submission), reason=self._reason(submission)))
+        announce(self, text.format(name=self._title_text(submission), reason=self._reason_text(submission)))
 
     @property
     def _chosen(self) -> list[Submission]:
@@ -146,22 +143,22 @@ class UnsavedPlants(QFrame):
 
     @Slot()
     def _show_actions(self) -> None:
-        self._action_row.show_actions(self._actions_for(self._chosen))
+        self._action_row.show_actions(self._make_actions(self._chosen))
 
-    def _actions_for(self, chosen: Sequence[Submission]) -> Iterator[MessageAction]:
+    def _make_actions(self, chosen: Sequence[Submission]) -> Iterator[MessageAction]:
         taken = [submission for submission in chosen if isinstance(submission.error, IdTakenError)]
         states = {SubmissionState.REFUSED} | ({SubmissionState.WAITING} if self._outbox.can_retry else set())
         failed = [submission for submission in chosen if submission.state in states and submission not in taken]
         if taken:
-            label = _label(taken, self.tr("Use the next free ID"), Text("Use free IDs for {count:,} plants"))
+            label = _choose_label(taken, self.tr("Use the next free ID"), Text("Use free IDs for {count:,} plants"))
             yield label, partial(self._queue.retry, taken, with_free_ids=True)
         if failed:
-            label = _label(failed, self.tr("Try again"), Text("Try {count:,} plants again"))
+            label = _choose_label(failed, self.tr("Try again"), Text("Try {count:,} plants again"))
             yield label, partial(self._queue.retry, failed)
         if len(chosen) == 1 and chosen[0].texts:
             yield self.tr("Edit"), partial(self.edit_requested.emit, chosen[0])
         if chosen:
-            yield _label(chosen, self.tr("Discard"), Text("Discard {count:,} plants")), self._discard
+            yield _choose_label(chosen, self.tr("Discard"), Text("Discard {count:,} plants")), self._discard
 
     @Slot()
     def _discard(self) -> None:
@@ -172,7 +169,7 @@ class UnsavedPlants(QFrame):
     @override
     def event(self, event: QEvent) -> bool:
         if event.type() is QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
-            event.setAccepted(event.keyCombination() in _KEYS)
+            event.setAccepted(event.keyCombination() in _BLOCKED_KEYS)
         return super().event(event)
 
     @override

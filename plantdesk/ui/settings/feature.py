@@ -14,7 +14,7 @@ from typing_extensions import override
 from plantdesk.ui.api_control import ApiControl
 from plantdesk.ui.feature import Feature, WindowContext
 from plantdesk.ui.menus import Command, Section
-from plantdesk.ui.qt import STRETCH, bring_to_front, fill, separator_line
+from plantdesk.ui.qt import STRETCH, bring_to_front, fill, make_separator_line
 from plantdesk.ui.settings.layout import SettingCommands, SettingRow, SettingsSection, fit_rows
 from plantdesk.ui.theme.metrics import EDGE, L, M, S
 from plantdesk.ui.theme.theme import Theme
@@ -40,9 +40,9 @@ class SettingsDialog(Dialog):
         self._theme = theme
         self._rows = [row for section in sections for row in section.rows]
         text = self.tr("These settings last until PlantDesk is closed: their file cannot be written.")
-        self._unsaved = PlainLabel(text, tone="warning", wrapped=True)
-        self._unsaved.setContentsMargins(EDGE, L, EDGE, 0)
-        self._unsaved.hide()
+        self._unsaved_label = PlainLabel(text, tone="warning", wrapped=True)
+        self._unsaved_label.setContentsMargins(EDGE, L, EDGE, 0)
+        self._unsaved_label.hide()
         self.buttons.addButton(self.tr("Close"), ButtonRole.RejectRole)
         page = QWidget()
         fill(QVBoxLayout(page), *sections, STRETCH, margins=(EDGE, L, S, 0), spacing=0)
@@ -50,7 +50,7 @@ class SettingsDialog(Dialog):
         ReservedScrollBar(self._area)
         note = PlainLabel(self.tr("Changes apply at once."), tone="muted")
         foot = fill(QHBoxLayout(), note, STRETCH, self.buttons, margins=(EDGE, M, EDGE, M))
-        fill(QVBoxLayout(self), self._unsaved, (self._area, 1), separator_line(), foot, margins=0, spacing=0)
+        fill(QVBoxLayout(self), self._unsaved_label, (self._area, 1), make_separator_line(), foot, margins=0, spacing=0)
         theme.changed.connect(self._fit)
         self._fit()
         self.resize_to_fit(QSize(theme.metrics.scaled(_WIDTH), theme.metrics.scaled(_HEIGHT)))
@@ -58,7 +58,7 @@ class SettingsDialog(Dialog):
 
     def show_saved(self, *, are_saved: bool) -> None:
         """Show a warning while the settings cannot be saved."""
-        self._unsaved.setVisible(not are_saved)
+        self._unsaved_label.setVisible(not are_saved)
 
     def focus_row(self, row: SettingRow) -> None:
         """Scroll to a row, and move the focus to its first control."""
@@ -83,7 +83,7 @@ class SettingsFeature(Feature):
         context.preferences.changed.connect(self._show_saved)
         command = context.menus.add(Section.EDIT_SETTINGS, self.tr("Sett&ings…"), self.open_dialog, "Ctrl+,")
         command.setMenuRole(QAction.MenuRole.PreferencesRole)
-        context.menus.extra_commands = self._setting_commands
+        context.menus.extra_commands = self._make_commands
 
     @override
     def release_store(self) -> None:
@@ -95,7 +95,7 @@ class SettingsFeature(Feature):
         """Open the dialog, or raise it."""
         if self._dialog is None:
             self._dialog, self._rows = dialog, _ = self._make_dialog()
-            dialog.finished.connect(self._forget)
+            dialog.finished.connect(self._on_closed)
             self._show_saved()
         bring_to_front(self._dialog)
         return self._dialog
@@ -108,7 +108,7 @@ class SettingsFeature(Feature):
         rows.setParent(dialog)
         return dialog, rows
 
-    def _setting_commands(self) -> list[Command]:
+    def _make_commands(self) -> list[Command]:
         """Return a command for each setting. It opens the dialog at the row of the setting."""
         if not self._cached_commands:
             dialog, rows = self._make_dialog()
@@ -138,7 +138,7 @@ class SettingsFeature(Feature):
             self._dialog.show_saved(are_saved=self.context.preferences.are_saved)
 
     @Slot()
-    def _forget(self) -> None:
+    def _on_closed(self) -> None:
         self._dialog = self._rows = None
 
     @Slot()
@@ -146,4 +146,4 @@ class SettingsFeature(Feature):
         """Open the dialog with the focus on the port."""
         dialog = self.open_dialog()
         if self._rows is not None:
-            dialog.focus_row(self._rows.port)
+            dialog.focus_row(self._rows.port_row)

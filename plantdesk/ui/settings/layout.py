@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from plantdesk.domain.folding import searched
 from plantdesk.platform import languages
-from plantdesk.ui.qt import STRETCH, fill, separator_line
+from plantdesk.ui.qt import STRETCH, fill, make_separator_line
 from plantdesk.ui.theme.metrics import XL, M, S
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce
@@ -90,7 +90,7 @@ class SettingRow(QWidget):
     @property
     def words(self) -> str:
         """The folded texts by which “Find a command” finds the row, also in English."""
-        texts = self._search_texts()
+        texts = self._collect_search_texts()
         return searched(" ".join([*texts, *map(languages.current().sources, texts)]).replace("&", ""))
 
     def set_hint(self, text: str) -> None:
@@ -104,7 +104,7 @@ class SettingRow(QWidget):
         if text:
             announce(self, text)
 
-    def _search_texts(self) -> list[str]:
+    def _collect_search_texts(self) -> list[str]:
         texts = [self._label.text(), self._hint.text(), self._words]
         for control in self._controls:
             if isinstance(control, QComboBox):
@@ -126,8 +126,8 @@ class SettingRow(QWidget):
 
 def fit_rows(rows: Sequence[SettingRow], theme: Theme) -> None:
     """Align the left edges of all controls: labels may be longer in other languages."""
-    needed = max(row.label_width for row in rows)
-    width = max(theme.metrics.scaled(_LABEL_WIDTH), min(theme.metrics.scaled(_MAX_LABEL_WIDTH), needed))
+    needed_width = max(row.label_width for row in rows)
+    width = max(theme.metrics.scaled(_LABEL_WIDTH), min(theme.metrics.scaled(_MAX_LABEL_WIDTH), needed_width))
     for row in rows:
         row.fit(width)
 
@@ -140,5 +140,5 @@ class SettingsSection(QWidget):
         self.title = title
         self.rows = rows
         heading = PlainLabel(title, role="strong")
-        line = separator_line()
+        line = make_separator_line()
         fill(QVBoxLayout(self), heading, line, *rows, margins=(0, 0, 0, XL), spacing=S)

@@ -28,9 +28,9 @@ from plantdesk.ui.feature import WindowContext
 from plantdesk.ui.qt import set_properties
 from plantdesk.ui.settings.layout import SettingCommands, SettingRow, SettingsSection
 from plantdesk.ui.texts import error_text, long_time, size_text, translated
-from plantdesk.ui.widgets.buttons import CopyButton, text_button
+from plantdesk.ui.widgets.buttons import CopyButton, make_text_button
 from plantdesk.ui.widgets.dialog import FileDialog
-from plantdesk.ui.widgets.fields import ComboBox, LineEdit, spin_box
+from plantdesk.ui.widgets.fields import ComboBox, LineEdit, make_spin_box
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
 _log = logging.getLogger(__name__)
@@ -48,14 +48,14 @@ class BackupRows(QObject):
         self._context = context
         self._theme = context.theme
         self._back_up = back_up
-        self._open = context.page.toast.open_file
+        self._open_file = context.page.toast.open_file
         location = context.location
         self.rows = self._make_rows(location.backups)
-        context.preferences.changed.connect(self._show)
-        self._show()
+        context.preferences.changed.connect(self._show_settings)
+        self._show_settings()
         self.show_last()
         if location.folder is not None:
-            show = text_button(self.tr("Show folder"), partial(self._open, location.folder))
+            show = make_text_button(self.tr("Show folder"), partial(self._open_file, location.folder))
             self.rows.append(SettingRow(self._theme, self.tr("Plants"), show, hint=str(location.folder)))
 
     @Slot()
@@ -65,69 +65,71 @@ class BackupRows(QObject):
         self._context.bridge.long_tasks.run(self, lambda _task: backups.newest_first(), self._on_listed, ignore)
 
     def _make_rows(self, backups: StoreBackups) -> list[SettingRow]:
-        choose = text_button(self.tr("Change…"), self._choose)
-        show = text_button(self.tr("Show backups"), self._open_folder)
-        self._folder = SettingRow(self._theme, self.tr("Folder"), choose, hint=" ", words=self.tr("drive disk"))
+        choose = make_text_button(self.tr("Change…"), self._choose)
+        show = make_text_button(self.tr("Show backups"), self._open_folder)
+        self._folder_row = SettingRow(self._theme, self.tr("Folder"), choose, hint=" ", words=self.tr("drive disk"))
         intervals = [(self.tr("Day"), "day"), (self.tr("Week"), "week"), (self.tr("Never"), "never")]
         if not backups.is_shared:
             intervals.insert(0, (self.tr("Hour"), "hour"))
-        self._every = ComboBox("", intervals)
+        self._interval_box = ComboBox("", intervals)
         change = self._context.preferences.change
-        self._every.activated.connect(lambda _index: change(backup_every=self._every.currentData()))
+        self._interval_box.activated.connect(lambda _index: change(backup_every=self._interval_box.currentData()))
         hint = self.tr("When plants have changed.")
-        self._count = spin_box(QSpinBox)
-        self._count.setRange(1, MAX_BACKUPS)
-        self._count.setKeyboardTracking(False)
-        self._count.valueChanged.connect(lambda count: change(backup_count=count))
-        self._keep = SettingRow(self._theme, self.tr("Keep"), self._count, hint=" ", words=self.tr("number"))
-        make = text_button(self.tr("Back up now"), self._back_up)
-        self._last_backup = SettingRow(self._theme, self.tr("Last one"), make, show, hint=" ")
-        every = SettingRow(self._theme, self.tr("Every"), self._every, hint=hint, words=self.tr("how often interval"))
-        return [self._folder, every, self._keep, self._last_backup]
+        self._count_box = make_spin_box(QSpinBox)
+        self._count_box.setRange(1, MAX_BACKUPS)
+        self._count_box.setKeyboardTracking(False)
+        self._count_box.valueChanged.connect(lambda count: change(backup_count=count))
+        self._keep_row = SettingRow(self._theme, self.tr("Keep"), self._count_box, hint=" ", words=self.tr("number"))
+        make = make_text_button(self.tr("Back up now"), self._back_up)
+        self._last_row = SettingRow(self._theme, self.tr("Last one"), make, show, hint=" ")
+        interval_row = SettingRow(
+            self._theme, self.tr("Every"), self._interval_box, hint=hint, words=self.tr("how often interval")
+        )
+        return [self._folder_row, interval_row, self._keep_row, self._last_row]
 
     @Slot()
-    def _show(self) -> None:
+    def _show_settings(self) -> None:
         settings = self._context.preferences.settings
         backups = self._context.location.backups
-        self._folder.set_hint(str(backups.folder))
-        self._every.setCurrentIndex(max(0, self._every.findData(settings.backup_every)))
-        if self._count.value() != settings.backup_count:
-            self._count.setValue(settings.backup_count)
+        self._folder_row.set_hint(str(backups.folder))
+        self._interval_box.setCurrentIndex(max(0, self._interval_box.findData(settings.backup_every)))
+        if self._count_box.value() != settings.backup_count:
+            self._count_box.setValue(settings.backup_count)
 
     def _on_listed(self, backups: Sequence[Backup]) -> None:
-        self._last_backup.set_hint(long_time(backups[0].made_at) if backups else self.tr("None yet."))
+        self._last_row.set_hint(long_time(backups[0].made_at) if backups else self.tr("None yet."))
         size = next((backup.size for backup in backups if backup.kind is not BackupKind.DAMAGED), None)
         oldest = self.tr("The oldest goes first. Those that you make stay.")
         suffix = "" if size is None else " " + self.tr("{size} each.").format(size=size_text(size))
-        self._keep.set_hint(oldest + suffix)
+        self._keep_row.set_hint(oldest + suffix)
 
     @Slot()
     def _choose(self) -> None:
-        """Let the user choose a folder for backups; the folder of the plants means the default one in it."""
+        """Let the user choose a folder for backups. Choosing the folder of the plants restores the default."""
         backups = self._context.location.backups
-        name = FileDialog.folder_to_use(
-            self._folder, self.tr("Choose a folder for backups"), str(backups.folder.parent)
+        name = FileDialog.get_existing_folder(
+            self._folder_row, self.tr("Choose a folder for backups"), str(backups.folder.parent)
         )
         if name:
-            is_usual = Path(name) == self._context.location.folder
-            self._folder.show_error("")
-            done = partial(self._use, "" if is_usual else name)
-            self._context.bridge.long_tasks.run(self, partial(_check, Path(name)), done, self._on_unusable)
+            is_default = Path(name) == self._context.location.folder
+            self._folder_row.show_error("")
+            done = partial(self._use_folder, "" if is_default else name)
+            self._context.bridge.long_tasks.run(self, partial(_check_writable, Path(name)), done, self._on_unusable)
 
-    def _use(self, name: str, _nothing: None) -> None:
+    def _use_folder(self, name: str, _nothing: None) -> None:
         self._context.preferences.change(backup_folder=name)
         self.show_last()
 
     def _on_unusable(self, _error: Exception) -> None:
-        self._folder.show_error(self.tr("This folder cannot be written to."))
+        self._folder_row.show_error(self.tr("This folder cannot be written to."))
 
     @Slot()
     def _open_folder(self) -> None:
         backups = self._context.location.backups
-        self._open(backups.folder if backups.folder.is_dir() else backups.folder.parent)
+        self._open_file(backups.folder if backups.folder.is_dir() else backups.folder.parent)
 
 
-def _check(folder: Path, _task: Task) -> None:
+def _check_writable(folder: Path, _task: Task) -> None:
     """Raise OSError if a folder cannot be written to."""
     with tempfile.TemporaryFile(dir=folder):
         return
@@ -183,19 +185,19 @@ class SettingRows(QObject):
         heights = [(self.tr("Comfortable"), ""), (self.tr("Compact"), "compact")]
         compact = self._commands.compact_rows
         rows = self._make_choice_box(
-            heights, lambda: "compact" if compact.isChecked() else "", lambda value: _set(compact, on=bool(value))
+            heights, lambda: "compact" if compact.isChecked() else "", lambda value: _check(compact, on=bool(value))
         )
         compact.toggled.connect(self._show_settings)
-        themed = SettingRow(theme, self.tr("Theme"), mode, hint=" ", words=self.tr("colors dark night"))
+        theme_row = SettingRow(theme, self.tr("Theme"), mode, hint=" ", words=self.tr("colors dark night"))
 
         def show_theme() -> None:
             is_followed = theme.mode is ThemeMode.SYSTEM
-            present = self.tr("Dark at present.") if theme.colors.dark else self.tr("Light at present.")
-            themed.set_hint(present if is_followed else "")
+            present = self.tr("Dark at present.") if theme.colors.is_dark else self.tr("Light at present.")
+            theme_row.set_hint(present if is_followed else "")
 
         self._updaters.append(show_theme)
         return [
-            themed,
+            theme_row,
             self._make_text_size_row(),
             SettingRow(theme, self.tr("Rows"), rows, words=self.tr("height density")),
             SettingRow(theme, self.tr("Language"), language, hint=self.tr("From the next start.")),
@@ -224,7 +226,7 @@ class SettingRows(QObject):
         command = self._commands.keep_tag
         keep = QCheckBox(self.tr("&Keep the tag for the next plant"))
         self._updaters.append(lambda: keep.setChecked(command.isChecked()))
-        keep.clicked.connect(lambda on: _set(command, on=on))
+        keep.clicked.connect(lambda on: _check(command, on=on))
         command.toggled.connect(self._show_settings)
         offers = self._make_names_row()
         enter = self._make_choice_box(
@@ -262,12 +264,12 @@ class SettingRows(QObject):
         self._port_edit.setFixedWidth(theme.metrics.scaled(_PORT_WIDTH))
         self._port_edit.editingFinished.connect(self._use_port)
         #: The row of the port.
-        self.port = SettingRow(theme, self.tr("Port"), self._port_edit, hint=" ")
+        self.port_row = SettingRow(theme, self.tr("Port"), self._port_edit, hint=" ")
         access = QPushButton(self.tr("API access…"))
         access.clicked.connect(self._commands.open_api_access)
         return [
             SettingRow(theme, self.tr("Other programs"), self._on_box),
-            self.port,
+            self.port_row,
             SettingRow(theme, self.tr("Tokens"), access, hint=self.tr("Tokens, the last requests and examples.")),
         ]
 
@@ -277,8 +279,8 @@ class SettingRows(QObject):
         if not self._port_edit.isModified():  # else what the user is typing stays
             port = getattr(state, "port", None)  # while a server changes its port, it has none
             self._port_edit.setText(str(port or self._port_edit.text() or self._server.port))
-        self.port.set_hint(f"{state.url}/plants" if isinstance(state, On) else "")
-        self.port.show_error(error_text(state.error) if isinstance(state, Failed) else "")
+        self.port_row.set_hint(f"{state.url}/plants" if isinstance(state, On) else "")
+        self.port_row.show_error(error_text(state.error) if isinstance(state, Failed) else "")
 
     @Slot(bool)
     def _switch_api(self, is_on: bool) -> None:
@@ -287,13 +289,14 @@ class SettingRows(QObject):
 
     @Slot()
     def _use_port(self) -> None:
+        """Serve on the port that was typed, if it is valid."""
         if not self._port_edit.isModified():
             return
         text = self._port_edit.text().strip()
         is_valid = text.isascii() and text.isdigit() and 0 < int(text) <= LARGEST_PORT
         set_properties(self._port_edit, invalid=not is_valid)
         if not is_valid:
-            self.port.show_error(self.tr("A port is a whole number from 1 to 65535."))
+            self.port_row.show_error(self.tr("A port is a whole number from 1 to 65535."))
             return
         self._port_edit.setModified(False)
         self._server.set_port(int(text), self._on_port_refused)
@@ -304,7 +307,7 @@ class SettingRows(QObject):
         if isValid(self):  # the dialog may have been closed meanwhile
             stays = self.tr("{reason} The API stays on port {port}.")
             port = getattr(self._server.state, "port", self._server.port)
-            self.port.show_error(stays.format(reason=error_text(error), port=port))
+            self.port_row.show_error(stays.format(reason=error_text(error), port=port))
 
     def _make_update_rows(self) -> list[SettingRow]:
         box = QCheckBox(self.tr("&Check once a day; nothing is installed"))
@@ -323,7 +326,7 @@ class SettingRows(QObject):
         return box
 
 
-def _set(command: QAction, *, on: bool) -> None:
+def _check(command: QAction, *, on: bool) -> None:
     """Set the state of a checkable command, as if it was chosen."""
     if command.isChecked() is not on:
         command.trigger()
@@ -338,10 +341,10 @@ class StartRows(QObject):
         self._preferences = context.preferences
         self._login_box = QCheckBox(self.tr("&Start PlantDesk without its window"))
         self._login_box.clicked.connect(self._switch_login)
-        self._login = SettingRow(context.theme, self.tr("At login"), self._login_box, words=self.tr("autostart"))
+        self._login_row = SettingRow(context.theme, self.tr("At login"), self._login_box, words=self.tr("autostart"))
         self._tray_box = QCheckBox(self.tr("Keep &running when the window is closed"))
         self._tray_box.clicked.connect(lambda on: self._preferences.change(keep_in_tray=on, tray_answered=True))
-        self._tray = SettingRow(
+        self._tray_row = SettingRow(
             context.theme, self.tr("Tray"), self._tray_box, hint=" ", words=self.tr("background notification area")
         )
         command = login.quick_command()
@@ -354,7 +357,7 @@ class StartRows(QObject):
             context.theme, self.tr("Quick entry"), copy, button, hint=hint, words=self.tr("shortcut hotkey keyboard")
         )
         #: All rows, in their order.
-        self.rows = [self._login, self._tray, quick]
+        self.rows = [self._login_row, self._tray_row, quick]
 
     def show_settings(self) -> None:
         """Show the present settings, and whether there is a tray."""
@@ -366,14 +369,14 @@ class StartRows(QObject):
         self._tray_box.setChecked(self._preferences.settings.keep_in_tray)
         has_tray = QSystemTrayIcon.isSystemTrayAvailable()
         self._tray_box.setEnabled(has_tray)
-        self._tray.set_hint("" if has_tray else self.tr("This desktop has no tray."))
+        self._tray_row.set_hint("" if has_tray else self.tr("This desktop has no tray."))
 
     @Slot(bool)
     def _switch_login(self, on: bool) -> None:
-        self._login.show_error("")
+        self._login_row.show_error("")
         try:
             login.set_start_at_login(on=on)
         except (OSError, PlantDeskError) as error:
             text = self.tr("The start at login could not be changed. {reason}")
-            self._login.show_error(text.format(reason=error_text(error)))
+            self._login_row.show_error(text.format(reason=error_text(error)))
         self.show_settings()

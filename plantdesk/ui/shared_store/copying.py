@@ -16,19 +16,19 @@ from plantdesk.store import PostgresLocation, location_of
 from plantdesk.ui.background import Task
 from plantdesk.ui.feature import WindowContext
 from plantdesk.ui.qt import fill
-from plantdesk.ui.shared_store.outcomes import PasswordField, side_by_side
+from plantdesk.ui.shared_store.outcomes import PasswordField, place_side_by_side
 from plantdesk.ui.texts import error_text, one_line, translated
 from plantdesk.ui.theme.metrics import M
 from plantdesk.ui.widgets.dialog import ButtonRole, Dialog, FileDialog
-from plantdesk.ui.widgets.fields import LineEdit, labelled
+from plantdesk.ui.widgets.fields import LineEdit, with_label
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
 #: For text of 13 px.
 _WIDTH = 560
-_SERVER = re.compile("postgres(ql)?://", re.IGNORECASE)
+_SERVER_ADDRESS = re.compile("postgres(ql)?://", re.IGNORECASE)
 #: Matches an address up to the end of its password.
-_WITH_PASSWORD = re.compile("(?P<scheme>postgres(?:ql)?://)(?P<user>[^:@/?#]*):(?P<password>[^@/?#]*)@", re.IGNORECASE)
+_UP_TO_PASSWORD = re.compile("(?P<scheme>postgres(?:ql)?://)(?P<user>[^:@/?#]*):(?P<password>[^@/?#]*)@", re.IGNORECASE)
 _MAX_LENGTH = 2000
 
 
@@ -63,8 +63,8 @@ class CopyDialog(Dialog):
         label = PlainLabel(self.tr("Copy “{name}” to").format(name=one_line(self._source.name)), role="strong")
         self._target_edit.setAccessibleName(label.text())
         target = fill(QHBoxLayout(), (self._target_edit, 1), self._file_button, spacing=M)
-        account = side_by_side(
-            labelled(self.tr("&User"), self._user_edit), labelled(self.tr("&Password"), self._password_edit)
+        account = place_side_by_side(
+            with_label(self.tr("&User"), self._user_edit), with_label(self.tr("&Password"), self._password_edit)
         )
         texts = PlainLabel(about, tone="muted", wrapped=True)
         self.arrange(texts, label, target, account, self._message)
@@ -72,21 +72,22 @@ class CopyDialog(Dialog):
 
     @Slot()
     def _on_edited(self) -> None:
+        """Move user and password from a typed address to their fields; enable what the target needs."""
         text = self._target_edit.text().strip()
-        match = _WITH_PASSWORD.match(text)
+        match = _UP_TO_PASSWORD.match(text)
         if match is not None:  # the field would show the password in clear text
             self._user_edit.setText(unquote(match["user"]))
             self._password_edit.setText(unquote(match["password"]))
             self._target_edit.setText(match["scheme"] + text[match.end() :])
             return
         for field in (self._user_edit, self._password_edit):
-            field.setEnabled(bool(_SERVER.match(text)) and self._task is None)
+            field.setEnabled(bool(_SERVER_ADDRESS.match(text)) and self._task is None)
         self._copy_button.setEnabled(bool(self._target_edit.text().strip()) and self._task is None)
         self._message.clear()
 
     @Slot()
     def _choose_file(self) -> None:
-        name = FileDialog.file_to_save(
+        name = FileDialog.get_save_file(
             self,
             self.tr("Name a new file"),
             str(self._folder / self.tr("copy.db")),
@@ -102,7 +103,7 @@ class CopyDialog(Dialog):
         if not text or self._task is not None:
             return
         try:
-            target = self._location(text)
+            target = self._parse_target(text)
         except PlantDeskError as error:
             self._on_failed(error)
             return
@@ -117,7 +118,7 @@ class CopyDialog(Dialog):
         self._set_busy(busy=True)
         self._on_progress(0.0)
 
-    def _location(self, text: str) -> StoreLocation:
+    def _parse_target(self, text: str) -> StoreLocation:
         """Return a database, with user and password, or a file in the folder of this store. Raises PlantDeskError."""
         target = location_of(text)
         if not isinstance(target, PostgresLocation):

@@ -19,11 +19,11 @@ from plantdesk.ui.background import Task
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.preferences import Preferences
 from plantdesk.ui.qt import STRETCH, documents_folder, fill
-from plantdesk.ui.shared_store.outcomes import PasswordField, ProbeResults, SetupPanel, side_by_side
+from plantdesk.ui.shared_store.outcomes import PasswordField, ProbeResults, SetupPanel, place_side_by_side
 from plantdesk.ui.texts import error_text
 from plantdesk.ui.theme.metrics import EDGE, L, M, S
 from plantdesk.ui.theme.theme import Theme
-from plantdesk.ui.widgets.buttons import text_button
+from plantdesk.ui.widgets.buttons import make_text_button
 from plantdesk.ui.widgets.containers import CollapsibleHeader, ScrollArea
 from plantdesk.ui.widgets.dialog import (
     ENTER_KEYS,
@@ -34,7 +34,7 @@ from plantdesk.ui.widgets.dialog import (
     activate_layouts,
     needed_height,
 )
-from plantdesk.ui.widgets.fields import ComboBox, LineEdit, labelled
+from plantdesk.ui.widgets.fields import ComboBox, LineEdit, with_label
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel, announce
 
@@ -75,7 +75,7 @@ class SharedStoreDialog(Dialog):
         self._parameters: tuple[tuple[str, str], ...] = ()
         self._is_mode_chosen = False
         self._make_fields(theme)
-        self._test_button = text_button(self.tr("&Test"), self._test)
+        self._test_button = make_text_button(self.tr("&Test"), self._start_or_stop_test)
         self._tested_label = PlainLabel(tone="muted")
         self._results = ProbeResults(theme)
         self._setup = SetupPanel(theme)
@@ -111,19 +111,19 @@ class SharedStoreDialog(Dialog):
             self.tr("Names and the password can be read on the network."), tone="warning", wrapped=True
         )
 
-    def _show_location(self, address: PostgresLocation) -> None:
+    def _show_location(self, location: PostgresLocation) -> None:
         """Fill the fields with a location, and keep its parameters without a field."""
-        conninfo = address.conninfo
-        self._password_edit.setText(dict(address.secrets).get("password", ""))
-        mode = dict(address.parameters).get("sslmode", "")
+        conninfo = location.conninfo
+        self._password_edit.setText(dict(location.secrets).get("password", ""))
+        mode = dict(location.parameters).get("sslmode", "")
         shown_names = _FIELD_PARAMETERS if mode in {"", *_SSL_MODES} else _FIELD_PARAMETERS - {"sslmode"}
-        self._parameters = tuple((name, value) for name, value in address.parameters if name not in shown_names)
+        self._parameters = tuple((name, value) for name, value in location.parameters if name not in shown_names)
         for field, name in ((self._host_edit, "host"), (self._port_edit, "port"), (self._user_edit, "user")):
             field.setText(conninfo.get(name, ""))
         self._database_edit.setText(conninfo.get("dbname", ""))
-        self._computer_edit.setText(dict(address.parameters).get("application_name", "") or self._computer_edit.text())
+        self._computer_edit.setText(dict(location.parameters).get("application_name", "") or self._computer_edit.text())
         self._is_mode_chosen = mode in _SSL_MODES
-        self._mode_box.setCurrentIndex(_SSL_MODES.index(mode) if mode in _SSL_MODES else self._default_mode())
+        self._mode_box.setCurrentIndex(_SSL_MODES.index(mode) if mode in _SSL_MODES else self._find_default_mode())
         self._mark_untested()  # parameters without a field may have changed
 
     def _focus_and_select(self, field: QLineEdit) -> None:
@@ -131,18 +131,18 @@ class SharedStoreDialog(Dialog):
         field.setFocus()
         field.selectAll()
 
-    def _default_mode(self) -> int:
+    def _find_default_mode(self) -> int:
         return 2 if is_loopback(self._host_edit.text()) and self._host_edit.text() else 0
 
     @property
     def _location(self) -> PostgresLocation:
-        """The location in the fields, with the password. Raises StoreUnreachableError."""
+        """The location that the fields describe, with the password; it may be incomplete or wrong."""
         hosts = self._host_edit.text().strip()
         port = self._port_edit.text().strip()
         named = [("host", hosts), ("port", port)] if "/" in hosts or "," in hosts else []
         chosen = _SSL_MODES[self._mode_box.currentIndex()]
         parameters = [(name, value) for name, value in named if value]
-        if self._mode_box.currentIndex() != self._default_mode():
+        if self._mode_box.currentIndex() != self._find_default_mode():
             parameters.append(("sslmode", chosen))
         if name := self._computer_edit.text().strip():
             parameters.append(("application_name", name))
@@ -159,7 +159,7 @@ class SharedStoreDialog(Dialog):
     def _on_host_edited(self) -> None:
         """Choose the default encryption of the host, unless the user has chosen one."""
         if not self._is_mode_chosen:
-            self._mode_box.setCurrentIndex(self._default_mode())
+            self._mode_box.setCurrentIndex(self._find_default_mode())
 
     @Slot()
     def _split_address(self) -> bool:
@@ -206,7 +206,7 @@ class SharedStoreDialog(Dialog):
         self._test_button.setEnabled(bool(self._host_edit.text().strip() or self._parameters))
 
     @Slot()
-    def _test(self) -> None:
+    def _start_or_stop_test(self) -> None:
         if self._task is not None:
             self._cancel_test()
             self._mark_untested()
@@ -227,6 +227,7 @@ class SharedStoreDialog(Dialog):
             self._task = None
 
     def _on_probed(self, location: PostgresLocation, probe: ConnectionProbe) -> None:
+        """Show the result of the test, and move the focus to what the user needs next."""
         self._task = None
         self._probe = probe
         now = QLocale().toString(QTime.currentTime(), QLocale.FormatType.ShortFormat)
@@ -300,7 +301,8 @@ class SharedStoreDialog(Dialog):
         """Save a desk file without user and password. It opens the store on other computers."""
         location = self._location
         start = str(documents_folder() / f"{location.name}{DESK_FILE_SUFFIX}")
-        name = FileDialog.file_to_save(self, self.tr("Save a file for other computers"), start, self._filter())
+        title = self.tr("Save a file for other computers")
+        name = FileDialog.get_save_file(self, title, start, self._make_file_filter())
         if not name:
             return
         file = Path(name) if name.endswith(DESK_FILE_SUFFIX) else Path(f"{name}{DESK_FILE_SUFFIX}")
@@ -315,14 +317,14 @@ class SharedStoreDialog(Dialog):
         if not is_loopback(self._host_edit.text().strip()):
             self._message.show_message(Tone.OK, text)
             return
-        other = self.tr("Other computers cannot use it: this address is each computer itself. Enter the server’s name.")
-        self._message.show_message(Tone.WARNING, f"{text} {other}")
+        hint = self.tr("Other computers cannot use it: this address is each computer itself. Enter the server’s name.")
+        self._message.show_message(Tone.WARNING, f"{text} {hint}")
         self._fit()
 
     @Slot()
     def _open_file(self) -> None:
-        name = FileDialog.file_to_open(
-            self, self.tr("Open the file of a shared store"), str(documents_folder()), self._filter()
+        name = FileDialog.get_open_file(
+            self, self.tr("Open the file of a shared store"), str(documents_folder()), self._make_file_filter()
         )
         if name:
             self.use_file(Path(name))
@@ -338,7 +340,7 @@ class SharedStoreDialog(Dialog):
         self._show_location(location.with_user(user))
         self._user_edit.setFocus()
 
-    def _filter(self) -> str:
+    def _make_file_filter(self) -> str:
         return self.tr("Shared stores (*{suffix})").format(suffix=DESK_FILE_SUFFIX)
 
     def _connect(self) -> None:
@@ -367,7 +369,7 @@ class SharedStoreDialog(Dialog):
             tone="muted",
             wrapped=True,
         )
-        from_file = text_button(self.tr("Open its &file…"), self._open_file)
+        from_file = make_text_button(self.tr("Open its &file…"), self._open_file)
         test = fill(QHBoxLayout(), self._test_button, self._tested_label, STRETCH, spacing=M)
         content = QWidget()
         intro = fill(QHBoxLayout(), (about, 1), (from_file, Qt.AlignmentFlag.AlignTop), spacing=L)
@@ -380,18 +382,18 @@ class SharedStoreDialog(Dialog):
 
     def _make_grid(self) -> QWidget:
         self._port_edit.setFixedWidth(self._theme.metrics.scaled(_PORT_WIDTH))
-        address = side_by_side(
-            labelled(self.tr("&Address"), self._host_edit), labelled(self.tr("Po&rt"), self._port_edit), wide=True
+        address = place_side_by_side(
+            with_label(self.tr("&Address"), self._host_edit), with_label(self.tr("Po&rt"), self._port_edit), wide=True
         )
-        computer = labelled(self.tr("&Name of this computer in the history"), self._computer_edit)
-        names = side_by_side(labelled(self.tr("&Database"), self._database_edit), computer)
-        secret = side_by_side(
-            labelled(self.tr("&User"), self._user_edit), labelled(self.tr("Pass&word"), self._password_edit)
+        computer = with_label(self.tr("&Name of this computer in the history"), self._computer_edit)
+        names = place_side_by_side(with_label(self.tr("&Database"), self._database_edit), computer)
+        secret = place_side_by_side(
+            with_label(self.tr("&User"), self._user_edit), with_label(self.tr("Pass&word"), self._password_edit)
         )
         keeping = QWidget()
         self._keep_check.setMinimumHeight(self._theme.metrics.control)
         fill(QVBoxLayout(keeping), STRETCH, self._keep_check, margins=0)
-        connection = side_by_side(labelled(self.tr("&Encryption"), self._mode_box), keeping)
+        connection = place_side_by_side(with_label(self.tr("&Encryption"), self._mode_box), keeping)
         grid = QWidget()
         fill(QVBoxLayout(grid), address, names, secret, connection, self._unencrypted_label, margins=0, spacing=M)
         return grid

@@ -46,7 +46,7 @@ _CLOUDS = {
     "syncthing": "Syncthing",
 }
 #: Types of network file systems, as the operating systems name them.
-_NETWORK = ("nfs", "cifs", "smb", "afpfs", "webdav", "davfs", "fuse.sshfs", "fuse.davfs", "fuse.rclone", "ncpfs")
+_NETWORK_TYPES = ("nfs", "cifs", "smb", "afpfs", "webdav", "davfs", "fuse.sshfs", "fuse.davfs", "fuse.rclone", "ncpfs")
 
 
 class _ServerState(QWidget):
@@ -73,7 +73,7 @@ class SharedStoreFeature(Feature):
     #: (location, create) Open or `create` this store.
     store_requested = Signal(object, bool)
     #: (is_reached) Whether the server answers.
-    reached = Signal(bool)
+    reachable_changed = Signal(bool)
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context)
@@ -107,12 +107,12 @@ class SharedStoreFeature(Feature):
         folder = location.folder
         if folder is None or self.context.preferences.of_store(location.key).get(_STAYS_KEY) is True:
             return
-        check = self.context.bridge.long_tasks.run
-        check(self, lambda _task: (cloud_of(folder), is_remote(folder)), lambda result: self._show_folder(*result))
+        run = self.context.bridge.long_tasks.run
+        run(self, lambda _task: (cloud_of(folder), is_remote(folder)), lambda result: self._show_folder(*result))
 
-    def _show_folder(self, cloud: str, is_remote: bool) -> None:
+    def _show_folder(self, cloud: str, is_on_network: bool) -> None:
         """Recommend a shared store for a file in a synchronised or remote folder."""
-        if not cloud and not is_remote:
+        if not cloud and not is_on_network:
             return
         bar = self.context.page.add_bar()
         title = self.tr("Your plants are in a folder of {cloud}").format(cloud=cloud)
@@ -121,11 +121,11 @@ class SharedStoreFeature(Feature):
             "A shared store is made for that."
         )
 
-        def stay() -> None:
+        def keep_folder() -> None:
             self.context.preferences.change_store(self.context.location.key, **{_STAYS_KEY: True})
             bar.clear()
 
-        actions = (self.tr("Shared store…"), self.open_dialog), (self.tr("Keep it here"), stay)
+        actions = (self.tr("Shared store…"), self.open_dialog), (self.tr("Keep it here"), keep_folder)
         title = title if cloud else self.tr("Your plants are on a network drive")
         bar.show_state(Tone.INFO, title, text, *actions)
 
@@ -150,7 +150,7 @@ class SharedStoreFeature(Feature):
             self.context.status_bar.insertWidget(1, self._computers)
         is_reached = not isinstance(error, StoreUnreachableError)
         self._server_state.show_server(server, is_reached=is_reached)
-        self.reached.emit(is_reached)
+        self.reachable_changed.emit(is_reached)
 
     @Slot()
     def open_dialog(self) -> None:
@@ -239,27 +239,27 @@ class OtherComputers(PlainLabel):
     def __init__(self) -> None:
         super().__init__(tone="muted")
         self._queries: StoreQueries | None = None
-        self._timer = QTimer(self, interval=_REFRESH_INTERVAL_MS)
-        self._timer.timeout.connect(self.refresh)
+        self._refresh_timer = QTimer(self, interval=_REFRESH_INTERVAL_MS)
+        self._refresh_timer.timeout.connect(self.refresh)
         self.hide()
 
     def set_store(self, queries: StoreQueries | None) -> None:
         """Show the computers of a store; None if there is no store."""
         self._queries = queries
         if queries is None:
-            self._timer.stop()
+            self._refresh_timer.stop()
             self.hide()
         else:
-            self._timer.start()
+            self._refresh_timer.start()
             self.refresh()
 
     @Slot()
     def refresh(self) -> None:
         """Query the computers; while the server does not answer, the text stays."""
         if self._queries is not None:
-            self._queries.run(self, lambda reader, _task: reader.active_desks(), self._show_reached)
+            self._queries.run(self, lambda reader, _task: reader.active_desks(), self._show_desks)
 
-    def _show_reached(self, desks: list[Desk]) -> None:
+    def _show_desks(self, desks: list[Desk]) -> None:
         others = [desk for desk in desks if not desk.is_own]
         count = Text("{count:,} other computers", one="1 other computer", count=len(others))
         name = shortened(one_line(others[0].name), _MAX_NAME_LENGTH) if len(others) == 1 else translated(count)
@@ -284,12 +284,13 @@ def cloud_of(folder: Path) -> str:
 
 def is_remote(folder: Path) -> bool:
     """Return whether a folder is on another computer; blocks while that does not answer."""
-    return folder.drive.startswith("\\\\") or is_network(bytes(QStorageInfo(str(folder)).fileSystemType().data()))
+    file_system = bytes(QStorageInfo(str(folder)).fileSystemType().data())
+    return folder.drive.startswith("\\\\") or is_network_file_system(file_system)
 
 
-def is_network(file_system: bytes) -> bool:
+def is_network_file_system(file_system: bytes) -> bool:
     """Return whether a type of file system is a network file system."""
-    return file_system.decode(errors="replace").lower().startswith(_NETWORK)
+    return file_system.decode(errors="replace").lower().startswith(_NETWORK_TYPES)
 
 
 def _has_journal(folder: Path) -> bool:

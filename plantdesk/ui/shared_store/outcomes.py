@@ -24,7 +24,7 @@ class ProbeResults(QFrame):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self.setProperty("card", "true")
-        self._lines = {stage: _Line(theme) for stage in ConnectionStage}
+        self._lines = {stage: _StageLine(theme) for stage in ConnectionStage}
         fill(QVBoxLayout(self), *self._lines.values(), margins=(M + 2, S, M + 2, S), spacing=S)
 
     def show_untried(self) -> None:
@@ -89,7 +89,7 @@ class ProbeResults(QFrame):
         return self.tr("used today by {desks}").format(desks=QLocale().createSeparatedList(list(probe.desks)))
 
 
-class _Line(QWidget):
+class _StageLine(QWidget):
     """An icon, a title, details beside it, and advice below."""
 
     def __init__(self, theme: Theme) -> None:
@@ -117,17 +117,17 @@ class SetupPanel(QWidget):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
-        self._sql = _Code(theme, "SQL", self.tr("Copy the SQL"))
-        self._line = _Code(theme, "pg_hba.conf", self.tr("Copy the line of pg_hba.conf"))
+        self._sql = _CodeBox(theme, "SQL", self.tr("Copy the SQL"))
+        self._line = _CodeBox(theme, "pg_hba.conf", self.tr("Copy the line of pg_hba.conf"))
         fill(QVBoxLayout(self), self._sql, self._line, margins=0, spacing=S)
 
-    def show_address(self, address: PostgresLocation, client: str) -> None:
+    def show_address(self, location: PostgresLocation, client: str) -> None:
         """Show the commands that create user and database, and admit the user from the address `client`."""
-        self._sql.show_text(address.setup_sql())
-        self._line.show_text(address.hba_line(client))
+        self._sql.show_text(location.setup_sql())
+        self._line.show_text(location.hba_line(client))
 
 
-class _Code(QFrame):
+class _CodeBox(QFrame):
     def __init__(self, theme: Theme, kind: str, copy: str) -> None:
         super().__init__()
         self.setProperty("card", "inset")
@@ -159,7 +159,7 @@ class PasswordField(ButtonField):
         self.setEchoMode(QLineEdit.EchoMode.Normal if is_shown else QLineEdit.EchoMode.Password)
 
 
-def side_by_side(first: QWidget, second: QWidget, *, wide: bool = False) -> QWidget:
+def place_side_by_side(first: QWidget, second: QWidget, *, wide: bool = False) -> QWidget:
     """Return two labelled fields side by side, equally wide, or with the first one as `wide` as possible."""
     row = QWidget()
     fill(QHBoxLayout(row), (first, 1), second if wide else (second, 1), margins=0, spacing=M - 2)

@@ -141,7 +141,7 @@ class Contents(NamedTuple):
         for source, plants in sorted(counts.sources.items()):
             term = AddedBy(source.kind, source.label)
             sources[term] = (sources.get(term) or 0) + plants
-        tags = {tag: counts.tags[tag] for tag in sorted_tags(tag for tag in counts.tags if tag is not None)}
+        tags = {tag: counts.tags[tag] for tag in sort_tags(tag for tag in counts.tags if tag is not None)}
         return cls(tags, sources, counts.today != counts.total, counts)
 
     @classmethod
@@ -163,7 +163,7 @@ class Contents(NamedTuple):
         return {"tags": tags, "sources": sources[:_MAX_REMEMBERED], "today": self.shows_today}
 
 
-def sorted_tags(tags: Iterable[str]) -> list[str]:
+def sort_tags(tags: Iterable[str]) -> list[str]:
     """Return tags in the order of a tree, with each level in natural order."""
     return sorted(tags, key=lambda tag: [natural_key(part) for part in levels(tag)])
 
@@ -185,16 +185,16 @@ def entries_of(
     def entry_of(term: Term, plants: int | None) -> SidebarEntry:
         return SidebarEntry(filter_text(term), plants, term, is_active=term in terms)
 
-    def saved_entry(saved: SavedSearch) -> SidebarEntry:
+    def saved_entry_of(saved: SavedSearch) -> SidebarEntry:
         is_active = bool(terms) and frozenset(parse_terms(saved.text)) == terms
         return SidebarEntry(saved.name, (search_counts or {}).get(saved.text), search=saved, is_active=is_active)
 
     today_entry = [entry_of(TODAY, today)] if contents.shows_today or TODAY in terms else []
     sources = contents.sources if len(contents.sources) > 1 else {}
     sections = {
-        translate("Sidebar", "Tags"): _tag_tree(contents.tags, terms),
+        translate("Sidebar", "Tags"): _make_tag_tree(contents.tags, terms),
         translate("Sidebar", "From"): [entry_of(term, plants) for term, plants in sources.items()],
-        translate("Sidebar", "Saved searches"): [saved_entry(search) for search in searches],
+        translate("Sidebar", "Saved searches"): [saved_entry_of(search) for search in searches],
     }
     everything = SidebarEntry(translate("Sidebar", "All plants"), total, is_active=not search)
     entries = [everything, *today_entry, entry_of(UNTAGGED, untagged)]
@@ -203,7 +203,7 @@ def entries_of(
     return entries
 
 
-def _tag_tree(tags: Mapping[str, int | None], terms: AbstractSet[Term]) -> list[SidebarEntry]:
+def _make_tag_tree(tags: Mapping[str, int | None], terms: AbstractSet[Term]) -> list[SidebarEntry]:
     """Return the entries of tags as a tree, with parents that are no tag of a plant."""
     tree: dict[str, Any] = {}
     for tag in tags:

@@ -71,7 +71,7 @@ class SidebarFeature(Feature):
         tags = collapsed if isinstance(collapsed, list) else []
         self._view.collapsed_tags = {tag for tag in tags if isinstance(tag, str)}
         self._pane.set_requested(requested=remembered.get("sidebar") is not False)
-        self._show()
+        self._show_entries()
 
     @override
     def set_store(self, opened: OpenStore) -> None:
@@ -79,13 +79,13 @@ class SidebarFeature(Feature):
         self._tag_commands.store = opened.store
         self._enable_tag_changes()
         self._restore()
-        worker = self.context.bridge.new_worker
+        new_worker = self.context.bridge.new_worker
         store = opened.store
         self._counters = [
             RepeatedQuery(
-                worker("plant-counts"), store, lambda reader, _task: Contents.of(reader.counts()), self._on_counted
+                new_worker("plant-counts"), store, lambda reader, _task: Contents.of(reader.counts()), self._on_counted
             ),
-            RepeatedQuery(worker("search-counts"), store, self._count_searches, self._on_searches_counted),
+            RepeatedQuery(new_worker("search-counts"), store, self._count_searches, self._on_searches_counted),
         ]
         self._recount()
 
@@ -101,7 +101,7 @@ class SidebarFeature(Feature):
         self._tag_commands.counts = {}
         self._contents = Contents.from_json(self._contents.to_json())
         self._search_counts = {}
-        self._show()
+        self._show_entries()
 
     @override
     def save_view(self) -> None:
@@ -121,7 +121,7 @@ class SidebarFeature(Feature):
         """Mark the entries of the present search as active."""
         self._search_text = text
         self._save_action.setEnabled(bool(text))
-        self._show()
+        self._show_entries()
 
     @Slot()
     def save_search(self) -> None:
@@ -151,7 +151,7 @@ class SidebarFeature(Feature):
         self._view.plants_dropped.connect(self.tagging_requested)
         self._view.moved.connect(self._rename_tag)
         self._view.collapsed_tags_changed.connect(self.view_changed)
-        self._view.renaming_ended.connect(self._show)
+        self._view.renaming_ended.connect(self._show_entries)
         self._tag_commands.renamed.connect(self._on_tag_renamed)
         self._tag_commands.renamed.connect(self.renamed)
         self._midnight.passed.connect(self._recount)
@@ -177,11 +177,11 @@ class SidebarFeature(Feature):
         self._contents = contents
         self._tag_commands.counts = {tag: plants or 0 for tag, plants in contents.tags.items()}
         self.counted.emit(contents.counts, list(contents.tags))
-        self._show()
+        self._show_entries()
 
     def _on_searches_counted(self, search_counts: dict[str, int]) -> None:
         self._search_counts = search_counts
-        self._show()
+        self._show_entries()
 
     @Slot(object)
     def _on_health_changed(self, error: StoreError | None) -> None:
@@ -194,7 +194,7 @@ class SidebarFeature(Feature):
         self._view.can_change_tags = not prevents_changes(None if store is None else store.change_error)
 
     @Slot()
-    def _show(self) -> None:
+    def _show_entries(self) -> None:
         if self._view.is_renaming:
             return
         self._view.show_entries(entries_of(self._contents, self._searches, self._search_counts, self._search_text))
@@ -262,10 +262,10 @@ class SidebarFeature(Feature):
     @Slot(object)
     def _remove(self, entry: SidebarEntry) -> None:
         if entry.search is not None:
-            before = list(self._searches)
+            previous_searches = list(self._searches)
             self._set_searches([other for other in self._searches if other != entry.search])
             text = self.tr("Deleted the search {name}.").format(name=quoted(entry.search.name))
-            self.context.page.toast.show_message(text, (self.tr("Undo"), lambda: self._set_searches(before)))
+            self.context.page.toast.show_message(text, (self.tr("Undo"), lambda: self._set_searches(previous_searches)))
         else:
             self._tag_commands.remove(entry)
 
@@ -273,7 +273,7 @@ class SidebarFeature(Feature):
         self._searches = searches
         if self._tag_commands.store is not None:
             self._save_values(searches=[search._asdict() for search in searches])
-        self._show()
+        self._show_entries()
         self._recount()
 
     def _save_values(self, **values: object) -> None:

@@ -51,12 +51,12 @@ from typing_extensions import override
 
 from plantdesk.domain.tags import is_in_branch, levels
 from plantdesk.ui.filters import filter_icon
-from plantdesk.ui.plant_drag import drag_tag, dragged_tag, is_plants
+from plantdesk.ui.plant_drag import drag_tag, has_plants, read_dragged_tag
 from plantdesk.ui.qt import Index
 from plantdesk.ui.sidebar.entries import SidebarEntry
 from plantdesk.ui.texts import one_line, tag_text
 from plantdesk.ui.theme.colors import dot_color, hue_of
-from plantdesk.ui.theme.metrics import ICON, XS, FontRole, S, tabular
+from plantdesk.ui.theme.metrics import ICON, XS, FontRole, S, with_tabular_digits
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.containers import ReservedScrollBar
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
@@ -109,11 +109,11 @@ class EntryDelegate(QStyledItemDelegate):
     def needed_width(self, entries: Sequence[SidebarEntry], depth: int) -> int:
         """Return the width for the names and counts of `entries`, and for the start of a name at the depth `depth`."""
         scaled = self._theme.metrics.scaled
-        names, counts = map(QFontMetrics, self._fonts(self._theme.font(), is_active=True))
-        count = max((counts.horizontalAdvance(entry.count_text) for entry in entries), default=0)
-        name = max((names.horizontalAdvance(one_line(entry.text)) for entry in entries), default=0)
-        name = max(name, scaled(depth * _INDENT + _MIN_NAME_WIDTH))
-        return S + scaled(_INDENT + _TEXT_START) + name + S + count + scaled(_END_MARGIN)
+        name_metrics, count_metrics = map(QFontMetrics, self._make_fonts(self._theme.font(), is_active=True))
+        count_width = max((count_metrics.horizontalAdvance(entry.count_text) for entry in entries), default=0)
+        name_width = max((name_metrics.horizontalAdvance(one_line(entry.text)) for entry in entries), default=0)
+        name_width = max(name_width, scaled(depth * _INDENT + _MIN_NAME_WIDTH))
+        return S + scaled(_INDENT + _TEXT_START) + name_width + S + count_width + scaled(_END_MARGIN)
 
     @override
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
@@ -192,7 +192,7 @@ class EntryDelegate(QStyledItemDelegate):
     def _paint_texts(self, painter: QPainter, option: QStyleOptionViewItem, entry: SidebarEntry) -> None:
         colors = self._theme.colors
         scaled = self._theme.metrics.scaled
-        font, count_font = self._fonts(option.font, is_active=entry.is_active)
+        font, count_font = self._make_fonts(option.font, is_active=entry.is_active)
         room = option.rect.width() - scaled(_TEXT_START) - scaled(_END_MARGIN)
         painter.setFont(count_font)
         painter.setPen(colors.color("text" if entry.is_active else "muted"))
@@ -206,9 +206,9 @@ class EntryDelegate(QStyledItemDelegate):
         middle = Qt.TextElideMode.ElideMiddle
         draw_line(painter, rect, one_line(entry.text), option.direction, elided=middle)
 
-    def _fonts(self, font: QFont, *, is_active: bool) -> tuple[QFont, QFont]:
+    def _make_fonts(self, font: QFont, *, is_active: bool) -> tuple[QFont, QFont]:
         """Return the fonts of name and count, derived from the view's font."""
-        fonts = QFont(font), tabular(self._theme.metrics.font(FontRole.CAPTION))
+        fonts = QFont(font), with_tabular_digits(self._theme.metrics.font(FontRole.CAPTION))
         for derived in fonts:
             derived.setWeight(QFont.Weight.DemiBold if is_active else QFont.Weight.Normal)
         return fonts
@@ -273,8 +273,8 @@ class SidebarView(QTreeView):
         self.clicked.connect(self._on_clicked)
         self.expanded.connect(self._on_expansion_changed)
         self.collapsed.connect(self._on_expansion_changed)
-        theme.changed.connect(self._fit)
-        self._fit()
+        theme.changed.connect(self._set_indentation)
+        self._set_indentation()
 
     @property
     def is_renaming(self) -> bool:
@@ -416,8 +416,8 @@ class SidebarView(QTreeView):
 
     @override
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        by_key = event.reason() is QContextMenuEvent.Reason.Keyboard
-        index = self.currentIndex() if by_key else self.indexAt(event.pos())
+        is_by_key = event.reason() is QContextMenuEvent.Reason.Keyboard
+        index = self.currentIndex() if is_by_key else self.indexAt(event.pos())
         if index.flags() & Qt.ItemFlag.ItemIsEnabled:
             self.setCurrentIndex(index)
             self.menu_requested.emit(self.entry(index), menu_position(self, index, event))
@@ -431,12 +431,12 @@ class SidebarView(QTreeView):
 
     @override
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        event.setAccepted(is_plants(event.mimeData()) or dragged_tag(event.mimeData()) is not None)
+        event.setAccepted(has_plants(event.mimeData()) or read_dragged_tag(event.mimeData()) is not None)
 
     @override
     def dragMoveEvent(self, event: QDragMoveEvent) -> None:
         super().dragMoveEvent(event)  # scrolls at the edges
-        index, new = self._drop_target(event)
+        index, new = self._find_drop_target(event)
         self._set_target(index)
         text = "" if new is None else self.tr("Becomes {tag}").format(tag=tag_text(new))
         show_at_pointer(self.viewport(), event.position().toPoint(), text)
@@ -449,28 +449,28 @@ class SidebarView(QTreeView):
 
     @override
     def dropEvent(self, event: QDropEvent) -> None:
-        index, new = self._drop_target(event)
+        index, new = self._find_drop_target(event)
         if index.isValid():
             event.acceptProposedAction()
         super().dropEvent(event)  # ends the scrolling
         self._set_target(QModelIndex())
         if new is not None:
-            self.moved.emit(dragged_tag(event.mimeData()), new)
+            self.moved.emit(read_dragged_tag(event.mimeData()), new)
         elif index.isValid():
             self.plants_dropped.emit(self.entry(index).tag)
 
-    def _drop_target(self, event: QDropEvent) -> tuple[QModelIndex, str | None]:
+    def _find_drop_target(self, event: QDropEvent) -> tuple[QModelIndex, str | None]:
         """Return the entry that accepts the drop, or an invalid index; and the new name of a dragged tag.
 
         The tag moves below the tag of the entry, or, on a heading, to the top level.
         """
         index = self.indexAt(event.position().toPoint())
-        tag = dragged_tag(event.mimeData())
+        tag = read_dragged_tag(event.mimeData())
         if not index.isValid() or not self.can_change_tags:
             return QModelIndex(), None
         entry = self.entry(index)
         if tag is None:
-            return index if entry.takes_plants and is_plants(event.mimeData()) else QModelIndex(), None
+            return index if entry.takes_plants and has_plants(event.mimeData()) else QModelIndex(), None
         *_, name = levels(tag)
         new = name if entry.tag is None else f"{entry.tag}/{name}"
         if (entry.tag is None and not entry.is_heading) or is_in_branch(new, tag):
@@ -504,7 +504,7 @@ class SidebarView(QTreeView):
             self.chosen.emit(self.entry(index), bool(add))
 
     @Slot()
-    def _fit(self) -> None:
+    def _set_indentation(self) -> None:
         self.setIndentation(self._theme.metrics.scaled(_INDENT))
         self.scheduleDelayedItemsLayout()
 

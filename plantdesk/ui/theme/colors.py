@@ -43,7 +43,7 @@ _DOT_LIGHTNESS = {
 class Colors(NamedTuple):
     """A set of colours, as `#RRGGBB`."""
 
-    dark: bool
+    is_dark: bool
     window: str
     sidebar: str
     surface: str
@@ -80,11 +80,11 @@ class Colors(NamedTuple):
 
     def hover(self, background: str = "surface") -> QColor:
         """Return the colour under the pointer on the background with this name."""
-        return mixed(self.color("selection"), self.color(background), 0.45)
+        return mix_colors(self.color("selection"), self.color(background), 0.45)
 
 
 LIGHT = Colors(
-    dark=False,
+    is_dark=False,
     window="#F5F7F2",
     sidebar="#ECF0E7",
     surface="#FFFFFF",
@@ -112,7 +112,7 @@ LIGHT = Colors(
 )
 
 DARK = Colors(
-    dark=True,
+    is_dark=True,
     window="#141812",
     sidebar="#181D16",
     surface="#1C211A",
@@ -140,7 +140,7 @@ DARK = Colors(
 )
 
 
-def in_high_contrast(colors: Colors) -> Colors:
+def with_high_contrast(colors: Colors) -> Colors:
     """Return the colours for the high-contrast setting of the system: no grey text, every edge visible."""
     return colors._replace(
         muted=colors.text,
@@ -151,7 +151,7 @@ def in_high_contrast(colors: Colors) -> Colors:
     )
 
 
-def mixed(front: QColor, back: QColor, opacity: float) -> QColor:
+def mix_colors(front: QColor, back: QColor, opacity: float) -> QColor:
     """Return the colour of `front` painted over `back` with opacity `opacity`."""
     return QColor.fromRgbF(
         front.redF() * opacity + back.redF() * (1 - opacity),
@@ -160,12 +160,12 @@ def mixed(front: QColor, back: QColor, opacity: float) -> QColor:
     )
 
 
-def palette_of(colors: Colors) -> QPalette:
+def make_palette(colors: Colors) -> QPalette:
     """Return the palette, for what the style sheet does not cover."""
     palette = QPalette()
     for role, name in _ROLES.items():
         palette.setColor(role, colors.color(name))
-    faded = mixed(colors.color("text"), colors.color("window"), 0.5)
+    faded = mix_colors(colors.color("text"), colors.color("window"), 0.5)
     for role in (QPalette.ColorRole.WindowText, QPalette.ColorRole.Text, QPalette.ColorRole.ButtonText):
         palette.setColor(QPalette.ColorGroup.Disabled, role, faded)
     return palette
@@ -194,4 +194,4 @@ def pill_colors(hue: int, *, dark: bool) -> PillColors:
 
 def dot_color(hue: int, colors: Colors) -> QColor:
     """Return the colour of a dot on the sidebar."""
-    return QColor.fromHslF(HUES[hue] / 360, 0.55, _DOT_LIGHTNESS[colors.dark][hue])
+    return QColor.fromHslF(HUES[hue] / 360, 0.55, _DOT_LIGHTNESS[colors.is_dark][hue])

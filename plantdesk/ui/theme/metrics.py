@@ -1,4 +1,4 @@
-"""Sizes in logical pixels, on a grid of four, and fonts by role, both derived from one text size."""
+"""Distances and sizes in logical pixels, and fonts by role; sizes and fonts derive from one text size."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ ICON = 16
 ICON_BUTTON = 26
 ICON_LARGE = 48
 
-_MIN_TEXT = 12
+_MIN_TEXT_PX = 12
 #: The text size for which the lengths were designed, in pixels.
-_DRAWN_TEXT = 13
+_DESIGN_TEXT_PX = 13
 
 
 class FontRole(StrEnum):
@@ -35,7 +35,7 @@ class FontRole(StrEnum):
     TITLE = "title"
 
 
-_FACTORS = {
+_SIZE_FACTORS = {
     FontRole.BODY: 1.0,
     FontRole.CAPTION: 0.9,
     FontRole.PILL: 0.9,
@@ -73,32 +73,32 @@ class Metrics(NamedTuple):
         return font
 
 
-def metrics_of(system_font: QFont, scale: float) -> Metrics:
+def make_metrics(system_font: QFont, scale: float) -> Metrics:
     """Return the sizes for a text `scale` times as large as the system's; no text gets below 12 px."""
     base = QFontInfo(system_font).pointSizeF() * scale
     dots = QGuiApplication.primaryScreen().logicalDotsPerInch()
-    minimum = _MIN_TEXT * 72 / dots
-    points = {role: max(base * factor, minimum) for role, factor in _FACTORS.items()}
+    minimum = _MIN_TEXT_PX * 72 / dots
+    points = {role: max(base * factor, minimum) for role, factor in _SIZE_FACTORS.items()}
     font = QFont(system_font)
     font.setPointSizeF(points[FontRole.BODY])
     line = QFontMetrics(font).height()
     return Metrics(
         points=points,
-        scale=max(1.0, font.pointSizeF() * dots / 72 / _DRAWN_TEXT),
+        scale=max(1.0, font.pointSizeF() * dots / 72 / _DESIGN_TEXT_PX),
         line=line,
-        control=max(34, _on_grid(line + 16)),
-        row=max(34, _on_grid(line + 14)),
-        compact_row=max(28, _on_grid(line + 8)),
-        header=max(34, _on_grid(line + 18)),
+        control=max(34, _round_to_even(line + 16)),
+        row=max(34, _round_to_even(line + 14)),
+        compact_row=max(28, _round_to_even(line + 8)),
+        header=max(34, _round_to_even(line + 18)),
     )
 
 
-def tabular(font: QFont | None = None) -> QFont:
+def with_tabular_digits(font: QFont | None = None) -> QFont:
     """Return `font` with digits of equal width; without one, a font that changes nothing else in a widget."""
     result = QFont(font) if font is not None else QFont()
     result.setFeature(QFont.Tag("tnum"), 1)
     return result
 
 
-def _on_grid(pixels: int) -> int:
+def _round_to_even(pixels: int) -> int:
     return pixels + pixels % 2

@@ -13,7 +13,7 @@ _PATH = "/org/freedesktop/portal/desktop"
 _SETTINGS = "org.freedesktop.portal.Settings"
 _NAMESPACE = "org.freedesktop.appearance"
 _KEY = "color-scheme"
-_SCHEMES = {1: True, 2: False}
+_IS_DARK_BY_SCHEME = {1: True, 2: False}
 _ON_CHANGED = SLOT("_on_setting_changed(QDBusMessage)")
 _TIMEOUT_MS = 150
 
@@ -35,24 +35,24 @@ class PortalScheme(QObject):
 
     def _read(self) -> None:
         """Read with a short timeout, so that the first paint is right; after a timeout, read again asynchronously."""
-        reply = self._bus.call(_read_call(), QDBus.CallMode.Block, _TIMEOUT_MS)
+        reply = self._bus.call(_make_read_call(), QDBus.CallMode.Block, _TIMEOUT_MS)
         if reply.type() is QDBusMessage.MessageType.ReplyMessage:
-            self.is_dark = _is_dark(reply)
+            self.is_dark = _parse_is_dark(reply)
         elif reply.errorName() == "org.freedesktop.DBus.Error.NoReply":
-            self._watcher = QDBusPendingCallWatcher(self._bus.asyncCall(_read_call()), self)
+            self._watcher = QDBusPendingCallWatcher(self._bus.asyncCall(_make_read_call()), self)
             self._watcher.finished.connect(self._on_late_reply)
 
     @Slot(QDBusPendingCallWatcher)
     def _on_late_reply(self, watcher: QDBusPendingCallWatcher) -> None:
         reply = watcher.reply()
         if reply.type() is QDBusMessage.MessageType.ReplyMessage:
-            self._set_dark(_is_dark(reply))
+            self._set_dark(_parse_is_dark(reply))
 
     @Slot(QDBusMessage)
     def _on_setting_changed(self, message: QDBusMessage) -> None:
         namespace, key, *_ = message.arguments()
         if (namespace, key) == (_NAMESPACE, _KEY):
-            self._set_dark(_is_dark(message))
+            self._set_dark(_parse_is_dark(message))
 
     def _set_dark(self, is_dark: bool | None) -> None:
         if is_dark is not self.is_dark:
@@ -60,14 +60,14 @@ class PortalScheme(QObject):
             self.changed.emit()
 
 
-def _read_call() -> QDBusMessage:
+def _make_read_call() -> QDBusMessage:
     message = QDBusMessage.createMethodCall(_SERVICE, _PATH, _SETTINGS, "ReadOne")
     message.setArguments([_NAMESPACE, _KEY])
     return message
 
 
-def _is_dark(message: QDBusMessage) -> bool | None:
+def _parse_is_dark(message: QDBusMessage) -> bool | None:
     value = message.arguments()[-1]
     while isinstance(value, QDBusVariant):
         value = value.variant()
-    return _SCHEMES.get(value)
+    return _IS_DARK_BY_SCHEME.get(value)

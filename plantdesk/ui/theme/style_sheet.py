@@ -14,7 +14,7 @@ from string import Template
 
 from PySide6.QtGui import QColor, QGuiApplication
 
-from plantdesk.ui.theme.colors import Colors, mixed
+from plantdesk.ui.theme.colors import Colors, mix_colors
 from plantdesk.ui.theme.metrics import ICON, ICON_BUTTON, FontRole, Metrics
 
 _FIELDS = """
@@ -278,14 +278,14 @@ QAbstractScrollArea::corner { background: transparent; border: none; }
 _SHEET = Template(_FIELDS + _BUTTONS + _FRAMES + _MENUS + _LISTS)
 
 
-def style_sheet(colors: Colors, metrics: Metrics, indicators: Path) -> str:
+def make_style_sheet(colors: Colors, metrics: Metrics, indicators: Path) -> str:
     """Return the style sheet. It reads the check marks from files in the folder `indicators`."""
-    shade = "dark" if colors.dark else "light"
-    values = {name: getattr(colors, name) for name in colors._fields if name != "dark"}
+    shade = "dark" if colors.is_dark else "light"
+    values = {name: getattr(colors, name) for name in colors._fields if name != "is_dark"}
     return _SHEET.substitute(
         values,
-        **_derived_colors(colors),
-        **_sizes(metrics),
+        **_derive_colors(colors),
+        **_make_sizes(metrics),
         check=(indicators / f"check-{shade}.svg").as_posix(),
         minus=(indicators / f"minus-{shade}.svg").as_posix(),
         spin_up=(indicators / f"up-{shade}.svg").as_posix(),
@@ -294,7 +294,7 @@ def style_sheet(colors: Colors, metrics: Metrics, indicators: Path) -> str:
     )
 
 
-def _derived_colors(colors: Colors) -> dict[str, str]:
+def _derive_colors(colors: Colors) -> dict[str, str]:
     text = colors.color("text")
     accent = colors.color("accent")
     drop = colors.color("window")
@@ -302,18 +302,18 @@ def _derived_colors(colors: Colors) -> dict[str, str]:
     return {
         "drop": drop.name(QColor.NameFormat.HexArgb),
         "hover": colors.hover().name(),
-        "toast_hover": mixed(colors.color("on_toast"), colors.color("toast"), 0.14).name(),
-        "toast_muted": mixed(colors.color("on_toast"), colors.color("toast"), 0.7).name(),
-        "toast_edge": "#59634F" if colors.dark else colors.toast,
-        "inset": colors.window if colors.dark else colors.sidebar,
-        "disabled": mixed(text, colors.color("window"), 0.5).name(),
+        "toast_hover": mix_colors(colors.color("on_toast"), colors.color("toast"), 0.14).name(),
+        "toast_muted": mix_colors(colors.color("on_toast"), colors.color("toast"), 0.7).name(),
+        "toast_edge": "#59634F" if colors.is_dark else colors.toast,
+        "inset": colors.window if colors.is_dark else colors.sidebar,
+        "disabled": mix_colors(text, colors.color("window"), 0.5).name(),
         "primary_off": colors.window if colors.is_high_contrast else colors.line,
-        "accent_hover": mixed(accent, text, 0.88).name(),
-        "accent_pressed": mixed(accent, text, 0.76).name(),
+        "accent_hover": mix_colors(accent, text, 0.88).name(),
+        "accent_pressed": mix_colors(accent, text, 0.76).name(),
     }
 
 
-def _sizes(metrics: Metrics) -> dict[str, str]:
+def _make_sizes(metrics: Metrics) -> dict[str, str]:
     """Return the sizes in pixels. Those of `focused_…` are inside a border of two pixels instead of one."""
     pill = metrics.compact_row + metrics.compact_row % 2
     return {

@@ -45,9 +45,9 @@ from typing_extensions import override
 
 from plantdesk.platform import paths
 from plantdesk.platform.settings import MAX_TEXT_SCALE, MIN_TEXT_SCALE, ThemeMode
-from plantdesk.ui.theme.colors import DARK, LIGHT, in_high_contrast, mixed, palette_of
-from plantdesk.ui.theme.metrics import ICON, FontRole, S, metrics_of
-from plantdesk.ui.theme.style_sheet import style_sheet
+from plantdesk.ui.theme.colors import DARK, LIGHT, make_palette, mix_colors, with_high_contrast
+from plantdesk.ui.theme.metrics import ICON, FontRole, S, make_metrics
+from plantdesk.ui.theme.style_sheet import make_style_sheet
 
 if TYPE_CHECKING:
     from PySide6.QtSvg import QSvgRenderer
@@ -73,10 +73,7 @@ class Icons:
         self._targets: WeakKeyDictionary[IconTarget, tuple[str, str, int]] = WeakKeyDictionary()
 
     def icon(self, name: str, color: str = "text", size: int = ICON, gap: int = 0) -> QIcon:
-        """Return an icon in the present colours, for use until the theme changes.
-
-        `gap` is the space between the icon and a text after it.
-        """
+        """Return an icon in the present colours, with a `gap` before the text; it does not follow the theme."""
         key = (name, color, size, gap)
         if key not in self._cache:
             self._cache[key] = self._render_icon(name, color, size, gap)
@@ -87,10 +84,7 @@ class Icons:
         self.icon(name, color, rect.width()).paint(painter, rect)
 
     def put_on(self, target: IconTarget, name: str, color: str = "text", size: int = ICON) -> None:
-        """Set the icon of a button or an action, and again after each change of the theme.
-
-        `size` is the size beside text of 13 px.
-        """
+        """Give a button or an action an icon that follows the theme; `size` is the size beside text of 13 px."""
         self._targets[target] = (name, color, size)
         self._set_icon(target, name, color, size)
 
@@ -110,12 +104,12 @@ class Icons:
 
     def _render_icon(self, name: str, color: str, size: int, gap: int) -> QIcon:
         foreground = self._theme.colors.color(color)
-        faded = mixed(foreground, self._theme.colors.color("window"), 0.45)
+        faded = mix_colors(foreground, self._theme.colors.color("window"), 0.45)
         icon = QIcon()
-        for ratio in sorted({1.0, 2.0, 3.0, _screen_ratio()}):
+        for ratio in sorted({1.0, 2.0, 3.0, _find_screen_ratio()}):
             pixmap = self._render_pixmap(name, foreground, size, ratio, gap)
             icon.addPixmap(pixmap, QIcon.Mode.Normal)
-            icon.addPixmap(_tinted(pixmap, faded), QIcon.Mode.Disabled)
+            icon.addPixmap(_tint(pixmap, faded), QIcon.Mode.Disabled)
         return icon
 
     def _render_pixmap(self, name: str, color: QColor, size: int, ratio: float, gap: int) -> QPixmap:
@@ -123,12 +117,12 @@ class Icons:
         pixmap.fill(Qt.GlobalColor.transparent)
         start = gap * ratio if QGuiApplication.isRightToLeft() else 0
         painter = QPainter(pixmap)
-        self._renderer(name).render(painter, QRectF(start, 0, size * ratio, size * ratio))
+        self._get_renderer(name).render(painter, QRectF(start, 0, size * ratio, size * ratio))
         painter.end()
         pixmap.setDevicePixelRatio(ratio)
-        return _tinted(pixmap, color)
+        return _tint(pixmap, color)
 
-    def _renderer(self, name: str) -> QSvgRenderer:
+    def _get_renderer(self, name: str) -> QSvgRenderer:
         """Return the cached renderer of a black icon."""
         if name not in self._renderers:
             from PySide6.QtSvg import QSvgRenderer
@@ -143,12 +137,12 @@ class Icons:
         return self._renderers[name]
 
 
-def _screen_ratio() -> float:
+def _find_screen_ratio() -> float:
     app = QGuiApplication.instance()
     return app.devicePixelRatio() if isinstance(app, QGuiApplication) else 1.0
 
 
-def _tinted(pixmap: QPixmap, color: QColor) -> QPixmap:
+def _tint(pixmap: QPixmap, color: QColor) -> QPixmap:
     result = QPixmap(pixmap)
     painter = QPainter(result)
     painter.setCompositionMode(QPainter.CompositionMode.CompositionMode_SourceIn)
@@ -174,11 +168,11 @@ class Theme(QObject):
         self._hints = app.styleHints()
         self._accessibility = self._hints.accessibility()  # PySide deletes it without a reference
         self._system_font = QFont(app.font())
-        #: The chosen mode; `colors.dark` is its present result.
+        #: The chosen mode; `colors.is_dark` is its present result.
         self.mode = mode
         self.text_scale = text_scale
         self.colors = LIGHT
-        self.metrics = metrics_of(self._system_font, text_scale)
+        self.metrics = make_metrics(self._system_font, text_scale)
         self.icons = Icons(self)
         self._style = Style(app)
         app.setStyle(self._style)
@@ -233,14 +227,14 @@ class Theme(QObject):
     def _apply(self) -> None:
         colors = DARK if self._is_dark() else LIGHT
         needs_contrast = self._accessibility.contrastPreference() is Qt.ContrastPreference.HighContrast
-        colors = in_high_contrast(colors) if needs_contrast else colors
-        metrics = metrics_of(self._system_font, self.text_scale)
-        sheet = style_sheet(colors, metrics, paths.resources_folder() / "icons" / "indicators")
+        colors = with_high_contrast(colors) if needs_contrast else colors
+        metrics = make_metrics(self._system_font, self.text_scale)
+        sheet = make_style_sheet(colors, metrics, paths.resources_folder() / "icons" / "indicators")
         if self._app.styleSheet() == sheet and (colors, metrics) == (self.colors, self.metrics):
             return
         self.colors = colors
         self.metrics = metrics
-        self._app.setPalette(palette_of(colors))
+        self._app.setPalette(make_palette(colors))
         self._app.setFont(metrics.font(FontRole.BODY))
         self._app.setStyleSheet(sheet)
         self.icons.rebuild()
@@ -258,7 +252,7 @@ class Style(QProxyStyle):
 
     def __init__(self, app: QApplication) -> None:
         super().__init__("fusion")
-        self._underlined = False
+        self._is_underlined = False
         self._window: QWindow | None = None
         app.focusWindowChanged.connect(self._on_window_changed)
         self._on_window_changed(app.focusWindow())
@@ -272,7 +266,7 @@ class Style(QProxyStyle):
         returnData: QStyleHintReturn | None = None,
     ) -> int:
         if hint is QStyle.StyleHint.SH_UnderlineShortcut:
-            return int(self._underlined)
+            return int(self._is_underlined)
         return super().styleHint(hint, option, widget, returnData)
 
     @override
@@ -290,7 +284,7 @@ class Style(QProxyStyle):
         elif isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Alt:
             is_held = event.type() is QEvent.Type.KeyPress or QApplication.activePopupWidget() is not None
             self._set_underlined(underlined=is_held and sys.platform != "darwin")
-        elif self._underlined and isinstance(event, QKeyEvent | QMouseEvent) and not event.modifiers() & _ALT:
+        elif self._is_underlined and isinstance(event, QKeyEvent | QMouseEvent) and not event.modifiers() & _ALT:
             self._set_underlined(underlined=False)  # the key was released while a menu was open
         return False
 
@@ -304,8 +298,8 @@ class Style(QProxyStyle):
         self._set_underlined(underlined=False)
 
     def _set_underlined(self, *, underlined: bool) -> None:
-        if underlined is not self._underlined:
-            self._underlined = underlined
+        if underlined is not self._is_underlined:
+            self._is_underlined = underlined
             for widget in QApplication.topLevelWidgets():
                 widget.update()
 

@@ -30,7 +30,7 @@ from plantdesk.ui.widgets.fields import ComboBox, add_labelled
 from plantdesk.ui.widgets.messages import Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
-_WIDTH = 320
+_BOX_WIDTH = 320
 _ALL = "all"
 _SHOWN = "shown"
 _SELECTED = "selected"
@@ -40,7 +40,7 @@ class ExportDialog(Dialog):
     """The dialog that asks what to export."""
 
     #: (choice, file_format, file) Export the plants of a choice to a file.
-    requested = Signal(str, object, object)
+    export_requested = Signal(str, object, object)
 
     def __init__(
         self, theme: Theme, choices: Sequence[tuple[str, str]], chosen: int, folder: Path, parent: QWidget | None = None
@@ -54,7 +54,7 @@ class ExportDialog(Dialog):
             self._plants_box.addItem(text, name)
         self._plants_box.setCurrentIndex(chosen)
         self._format_box = ComboBox(self.tr("Format"))
-        for file_format, text, _ in self._format_choices():
+        for file_format, text, _ in self._list_formats():
             self._format_box.addItem(text, file_format)
         self.add_primary(self.tr("&Save as…"), self._on_save)
         self.buttons.addButton(self.tr("Cancel"), ButtonRole.RejectRole)
@@ -68,7 +68,7 @@ class ExportDialog(Dialog):
         elif not press_focused_button(self):
             self._on_save()
 
-    def _format_choices(self) -> list[tuple[Format, str, str]]:
+    def _list_formats(self) -> list[tuple[Format, str, str]]:
         return [
             (Format.CSV, self.tr("CSV"), ".csv"),
             (Format.XLSX, self.tr("Excel workbook"), ".xlsx"),
@@ -80,9 +80,10 @@ class ExportDialog(Dialog):
 
     @Slot()
     def _on_save(self) -> None:
-        file_format, text, suffix = self._format_choices()[self._format_box.currentIndex()]
+        """Let the user name a file: a known suffix decides the format, else the one of the chosen format is added."""
+        file_format, text, suffix = self._list_formats()[self._format_box.currentIndex()]
         start = str(self._folder / f"{self.tr('plants')}{suffix}")
-        name = FileDialog.file_to_save(self, self.tr("Export plants"), start, f"{text} (*{suffix})")
+        name = FileDialog.get_save_file(self, self.tr("Export plants"), start, f"{text} (*{suffix})")
         file = Path(name)
         if not name:
             return
@@ -94,7 +95,7 @@ class ExportDialog(Dialog):
             self._accept(file_format, suffixed)
 
     def _accept(self, file_format: Format, file: Path) -> None:
-        self.requested.emit(self._plants_box.currentData(), file_format, file)
+        self.export_requested.emit(self._plants_box.currentData(), file_format, file)
         self.accept()
 
     def _ask_to_replace(self, file_format: Format, file: Path) -> None:
@@ -110,7 +111,7 @@ class ExportDialog(Dialog):
         grid.setHorizontalSpacing(M)
         grid.setVerticalSpacing(S)
         for combo in (self._plants_box, self._format_box):
-            combo.setMinimumWidth(_WIDTH)
+            combo.setMinimumWidth(_BOX_WIDTH)
         add_labelled(grid, ((self.tr("Plants"), self._plants_box), (self.tr("Format"), self._format_box)))
         text = self.tr(
             "All fields are written. CSV is for programs: PlantDesk reads it exactly. CSV for Excel marks cells "
@@ -166,7 +167,7 @@ class ExportController(QObject):
                 )
             )
         dialog = ExportDialog(self._context.theme, choices, chosen, documents_folder(), self._context.page)
-        dialog.requested.connect(self._export)
+        dialog.export_requested.connect(self._export)
         dialog.open()
 
     def close(self) -> None:
@@ -184,9 +185,9 @@ class ExportController(QObject):
         if choice == _SELECTED:
             selection = Selection(ids=self._shown_plants.selected_ids())
 
-        def run(task: Task) -> int:
+        def write(task: Task) -> int:
             with closing(self._store.reader()) as reader, task.interrupted_by(reader.interrupt):
-                return _write(task, reader, file, file_format, selection)
+                return _write_file(task, reader, file, file_format, selection)
 
         title = self.tr("Exporting to {file}").format(file=quoted(file.name))
         self._bar.show_state(Tone.INFO, title, "", (self.tr("Cancel"), self._cancel), persistent=True)
@@ -194,7 +195,7 @@ class ExportController(QObject):
         text = self.tr("An export is running: {file} would not be written.")
         self.running_text = text.format(file=quoted(file.name))
         self._task = self._context.bridge.long_tasks.run(
-            self, run, lambda count: self._on_done(file, count), self._on_failed, progress=self._on_progress
+            self, write, lambda count: self._on_done(file, count), self._on_failed, progress=self._on_progress
         )
 
     def _on_progress(self, progress: ImportProgress) -> None:
@@ -224,12 +225,12 @@ class ExportController(QObject):
         self.ended.emit()
 
 
-def _write(task: Task, reader: PlantReader, file: Path, file_format: Format, selection: Selection) -> int:
+def _write_file(task: Task, reader: PlantReader, file: Path, file_format: Format, selection: Selection) -> int:
     total = max(1, reader.count_selected(selection))
-    report = Reporter(task.report)
+    reporter = Reporter(task.report)
 
-    def progress(count: int) -> None:
+    def report_progress(count: int) -> None:
         task.raise_if_cancelled()
-        report.report_rows(count, max(total, count))
+        reporter.report_rows(count, max(total, count))
 
-    return write_plants(file, file_format, reader, selection, progress)
+    return write_plants(file, file_format, reader, selection, report_progress)

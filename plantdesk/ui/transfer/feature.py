@@ -48,7 +48,7 @@ class TransferFeature(Feature):
         self._plants = plants
         self._dialog: ImportDialog | None = None
         self._job: ImportJob | None = None
-        self._exports: ExportController | None = None
+        self._export_controller: ExportController | None = None
         self._bar = context.page.add_bar()
         #: Covers the page while files or text that can be imported are dragged over it.
         self._drop_frame = PlainLabel(role="drop", alignment=Qt.AlignmentFlag.AlignCenter)
@@ -56,14 +56,14 @@ class TransferFeature(Feature):
         self._drop_frame.setParent(context.page)
         self._drop_frame.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         add = context.menus.add
-        self._import = add(Section.FILE_IMPORT, self.tr("&Import…"), self.choose_files, "Ctrl+Shift+I")
+        self._import_action = add(Section.FILE_IMPORT, self.tr("&Import…"), self.choose_files, "Ctrl+Shift+I")
         self.enable_with_store(add(Section.FILE_EXPORT, self.tr("&Export…"), self.export, "Ctrl+E"))
         context.bridge.health_changed.connect(self._enable_commands)
 
     @property
     @override
     def running_text(self) -> str:
-        return self._running_text or ("" if self._exports is None else self._exports.running_text)
+        return self._running_text or ("" if self._export_controller is None else self._export_controller.running_text)
 
     @override
     def set_up(self) -> None:
@@ -75,9 +75,9 @@ class TransferFeature(Feature):
     @override
     def release_store(self) -> None:
         super().release_store()
-        if self._exports is not None:
-            self._exports.close()
-            self._exports = None
+        if self._export_controller is not None:
+            self._export_controller.close()
+            self._export_controller = None
         if self._dialog is not None:
             self._dialog.close_job()
             self._dialog.reject()
@@ -94,7 +94,7 @@ class TransferFeature(Feature):
         if self.opened is not None and event.type() in _DRAG_EVENTS:
             dropped = cast("QDropEvent", event)
             data = dropped.mimeData()
-            files = _files(data)
+            files = _list_files(data)
             is_text = data.hasText() and not data.hasUrls() and not isinstance(watched, QLineEdit)
             if files or is_text:
                 dropped.setDropAction(Qt.DropAction.CopyAction)  # so that the source keeps the files
@@ -110,8 +110,8 @@ class TransferFeature(Feature):
 
     def _show_drop(self, files: Sequence[Path]) -> None:
         names = [quoted(file.name) for file in files]
-        what = names[0] if len(names) == 1 else self.tr("{count} files").format(count=QLocale().toString(len(names)))
-        self._drop_frame.setText(self.tr("Import {what}").format(what=what if names else self.tr("the text")))
+        subject = names[0] if len(names) == 1 else self.tr("{count} files").format(count=QLocale().toString(len(names)))
+        self._drop_frame.setText(self.tr("Import {what}").format(what=subject if names else self.tr("the text")))
         self._drop_frame.setGeometry(self.context.page.rect())
         self._drop_frame.show()
         self._drop_frame.raise_()
@@ -136,13 +136,13 @@ class TransferFeature(Feature):
     @Slot()
     def choose_files(self) -> None:
         """Let the user choose files, and open the import dialog for them."""
-        names = FileDialog.files_to_open(
-            self.context.page, self.tr("Import plants"), str(documents_folder()), ";;".join(self._filters())
+        names = FileDialog.get_open_files(
+            self.context.page, self.tr("Import plants"), str(documents_folder()), ";;".join(self._make_file_filters())
         )
         if names:
             self.import_files([Path(name) for name in names])
 
-    def _filters(self) -> list[str]:
+    def _make_file_filters(self) -> list[str]:
         from plantdesk.transfer.formats import SUFFIXES
 
         known = " ".join(f"*{suffix}" for suffix in SUFFIXES)
@@ -158,7 +158,7 @@ class TransferFeature(Feature):
             self.context.page.toast.show_problem(text)
             return
         self._dialog = ImportDialog(self.context, self.opened.store, sources, reading, documents_folder(), tag)
-        self._dialog.started.connect(self._run)
+        self._dialog.started.connect(self._follow_job)
         self._dialog.finished.connect(self._on_dialog_closed)
         self._dialog.open()
 
@@ -169,23 +169,24 @@ class TransferFeature(Feature):
     @Slot()
     def export(self) -> None:
         """Ask which plants to export, and to which file."""
-        if self._exports is None and self.opened is not None:
+        if self._export_controller is None and self.opened is not None:
             from plantdesk.ui.transfer.export import ExportController
 
-            self._exports = ExportController(self.context, self.opened.store, self)
-            self._exports.ended.connect(self.close_unblocked)
-        if self._exports is not None:
-            self._exports.open_dialog(self._plants)
+            self._export_controller = ExportController(self.context, self.opened.store, self)
+            self._export_controller.ended.connect(self.close_unblocked)
+        if self._export_controller is not None:
+            self._export_controller.open_dialog(self._plants)
 
     @Slot()
     @override
     def _enable_commands(self) -> None:
         """Enable the import only if plants can be changed, as it is a change of the history."""
         super()._enable_commands()
-        self._import.setEnabled(self.opened is not None and not prevents_changes(self.opened.store.change_error))
+        self._import_action.setEnabled(self.opened is not None and not prevents_changes(self.opened.store.change_error))
 
     @Slot(object)
-    def _run(self, job: ImportJob) -> None:
+    def _follow_job(self, job: ImportJob) -> None:
+        """Show the progress of the started import, and report its result."""
         if self._job is not None:
             self._job.end()
         self._job = job
@@ -235,9 +236,9 @@ class TransferFeature(Feature):
             text = translated(template.filled(count=applied.plants, names=names))
             imported = AddedBy(SourceKind.IMPORT, applied.change.source.label)
             show = self.tr("Show"), partial(self.imported_requested.emit, imported, False)
-            actions = [show, self.context.undo_stack.undo_action(applied.change)]
-        if job.left_out:
-            self._show_left_out(text, actions, job.left_out)
+            actions = [show, self.context.undo_stack.make_undo_action(applied.change)]
+        if job.left_out_count:
+            self._show_left_out(text, actions, job.left_out_count)
         else:
             self.context.page.toast.show_message(text, *actions, key=key_text(Key.Undo) if actions else "")
             job.end()
@@ -256,7 +257,7 @@ class TransferFeature(Feature):
 
     def _save_refused(self) -> None:
         start = str(documents_folder() / self.tr("refused.csv"))
-        name = FileDialog.file_to_save(self.context.page, self.tr("Save rows"), start, self.tr("CSV (*.csv)"))
+        name = FileDialog.get_save_file(self.context.page, self.tr("Save rows"), start, self.tr("CSV (*.csv)"))
         if name and self._job is not None:
             self._job.save_refused(Path(name))
 
@@ -294,5 +295,5 @@ def _ignore(_error: Exception) -> None:
     """Ignore a failure: the job signals it."""
 
 
-def _files(data: QMimeData) -> list[Path]:
+def _list_files(data: QMimeData) -> list[Path]:
     return [Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile() and Path(url.toLocalFile()).is_file()]

@@ -28,7 +28,7 @@ from plantdesk.ui.qt import Index, fill
 from plantdesk.ui.texts import one_line
 from plantdesk.ui.theme.metrics import XS, M, S
 from plantdesk.ui.theme.theme import Theme
-from plantdesk.ui.widgets.fields import ComboBox, spin_box
+from plantdesk.ui.widgets.fields import ComboBox, make_spin_box
 from plantdesk.ui.widgets.painting import paint_pill, pill_size
 from plantdesk.ui.widgets.plain_table import Cell, CellDelegate, PlainTable
 from plantdesk.ui.widgets.plain_text import PlainLabel
@@ -36,18 +36,18 @@ from plantdesk.ui.widgets.plain_text import PlainLabel
 #: The most rows, and columns unless a later one has a field, that are shown.
 _MAX_ROWS = 20
 _MAX_COLUMNS = 30
-_MIN_WIDTH = 130
-_MAX_WIDTH = 260
+_MIN_COLUMN_WIDTH = 130
+_MAX_COLUMN_WIDTH = 260
 #: The least visible rows.
 _MIN_ROWS = 3
 #: The most columns of which one is stretched.
-_FEW_COLUMNS = 7
+_MAX_STRETCHED_COLUMNS = 7
 #: The gap between two combo boxes, half on each side.
 _COMBO_GAP = 9
 #: From the edge of a cell to a pill, whose text is then aligned with the heading.
 _PILL_MARGIN = 4
 #: The role of the value of a cell; None if the row has none.
-_TAG_ROLE = Qt.ItemDataRole.UserRole
+_VALUE_ROLE = Qt.ItemDataRole.UserRole
 _ENCODINGS = (
     "utf-8",
     "utf-16",
@@ -61,7 +61,7 @@ _ENCODINGS = (
     "gb18030",
 )
 #: The most lines above a table that can be skipped.
-_MAX_SKIPPED = 999
+_MAX_SKIPPED_LINES = 999
 
 
 class _PreviewDelegate(CellDelegate):
@@ -74,7 +74,7 @@ class _PreviewDelegate(CellDelegate):
 
     @override
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        tag = index.data(_TAG_ROLE) if index.column() == self._columns.fields.get("tag") else None
+        tag = index.data(_VALUE_ROLE) if index.column() == self._columns.fields.get("tag") else None
         if tag is None:
             super().paint(painter, option, index)
         else:
@@ -112,7 +112,7 @@ class ColumnTable(QFrame):
         self._table = PlainTable(theme, self.tr("First rows of the file"), [""])
         self._table.setItemDelegate(_PreviewDelegate(theme, self))
         self._table.horizontalHeader().hide()
-        self._table.horizontalHeader().setMinimumSectionSize(_MIN_WIDTH)
+        self._table.horizontalHeader().setMinimumSectionSize(_MIN_COLUMN_WIDTH)
         self._table.setSelectionMode(PlainTable.SelectionMode.NoSelection)
         self._table.setHorizontalScrollMode(PlainTable.ScrollMode.ScrollPerPixel)
         self._table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
@@ -140,10 +140,10 @@ class ColumnTable(QFrame):
         return {field: columns[0] for field, columns in self.columns.items()}
 
     @Slot(bool)
-    def set_several(self, several: bool) -> None:
+    def set_several(self, is_several: bool) -> None:
         """Show the check boxes for a name of several columns, or use only the first one of them."""
-        others = [] if several else self.columns.get("name", ())[1:]
-        self._has_name_checks = several
+        others = [] if is_several else self.columns.get("name", ())[1:]
+        self._has_name_checks = is_several
         for column in others:
             self.choose(column, "")
         self._show_name_checks()
@@ -162,7 +162,7 @@ class ColumnTable(QFrame):
         self._show_combos({column: field for field, columns in layout.columns.items() for column in columns})
         numbered = [self.tr("Column {number}").format(number=column + 1) for column in range(count)]
         headings = layout.names[:count] if layout.has_header else numbered
-        cells = [_cells(row, count) for row in sample.rows[:_MAX_ROWS]]
+        cells = [_make_cells(row, count) for row in sample.rows[:_MAX_ROWS]]
         self._table.show_rows([[Cell(one_line(text), color="muted") for text in headings], *cells], (), [""] * count)
         self._fit_columns(sample)
         self._show_name_checks()
@@ -181,18 +181,18 @@ class ColumnTable(QFrame):
         table = self._table
         height = self._theme.metrics.compact_row
         start = table.viewport().x() + _COMBO_GAP // 2
-        for column, (combo, tick) in enumerate(zip(self._combos, self._name_checks, strict=True)):
+        for column, (combo, check) in enumerate(zip(self._combos, self._name_checks, strict=True)):
             left = start + table.columnViewportPosition(column)
             width = table.columnWidth(column) - _COMBO_GAP
             combo.setGeometry(left, XS, width, height)
-            tick.setGeometry(left, height + 2 * XS, min(width, tick.sizeHint().width()), height)
+            check.setGeometry(left, height + 2 * XS, min(width, check.sizeHint().width()), height)
 
     def _show_name_checks(self) -> None:
         rows = 2 if self._has_name_checks else 1
         self._strip.setFixedHeight(rows * self._theme.metrics.compact_row + (rows + 1) * XS)
-        for combo, tick in zip(self._combos, self._name_checks, strict=True):
-            tick.setVisible(self._has_name_checks)
-            tick.setChecked(combo.currentData() == "name")
+        for combo, check in zip(self._combos, self._name_checks, strict=True):
+            check.setVisible(self._has_name_checks)
+            check.setChecked(combo.currentData() == "name")
         self._place_combos()
 
     def _show_combos(self, fields: Mapping[int, str]) -> None:
@@ -208,17 +208,17 @@ class ColumnTable(QFrame):
         ]
 
     def _make_name_check(self, name: str) -> QCheckBox:
-        tick = QCheckBox(self.tr("In the name"), self._strip)
-        tick.setAccessibleName(self.tr("Column {name} is in the name").format(name=name))
-        tick.clicked.connect(self._on_name_checked)
-        tick.installEventFilter(self)
-        return tick
+        check = QCheckBox(self.tr("In the name"), self._strip)
+        check.setAccessibleName(self.tr("Column {name} is in the name").format(name=name))
+        check.clicked.connect(self._on_name_checked)
+        check.installEventFilter(self)
+        return check
 
     @Slot(bool)
-    def _on_name_checked(self, ticked: bool) -> None:
-        tick = self.sender()
-        if isinstance(tick, QCheckBox):
-            self.choose(self._name_checks.index(tick), "name" if ticked else "")
+    def _on_name_checked(self, is_checked: bool) -> None:
+        check = self.sender()
+        if isinstance(check, QCheckBox):
+            self.choose(self._name_checks.index(check), "name" if is_checked else "")
 
     def _make_combo(self, column: int, name: str, field: str) -> QComboBox:
         choices = (
@@ -249,10 +249,10 @@ class ColumnTable(QFrame):
         if chosen is not self._changed_combo:
             self._changed_combo = chosen
             self._other_fields = [(combo, combo.currentData()) for combo in self._combos if combo is not chosen]
-        taken = "" if self._has_name_checks and chosen.currentData() == "name" else chosen.currentData()
+        taken_field = "" if self._has_name_checks and chosen.currentData() == "name" else chosen.currentData()
         for combo, field in self._other_fields:
             with QSignalBlocker(combo):
-                combo.setCurrentIndex(combo.findData("" if field == taken else field))
+                combo.setCurrentIndex(combo.findData("" if field == taken_field else field))
         self._show_name_checks()
         self._table.viewport().update()
         self.fields_changed.emit()
@@ -263,19 +263,20 @@ class ColumnTable(QFrame):
         header = table.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         for column in range(count):
-            content = min(_MAX_WIDTH, table.sizeHintForColumn(column))
-            table.setColumnWidth(column, max(_MIN_WIDTH, content, self._combos[column].sizeHint().width() + _COMBO_GAP))
-        if count <= _FEW_COLUMNS:
+            content = min(_MAX_COLUMN_WIDTH, table.sizeHintForColumn(column))
+            combo = self._combos[column].sizeHint().width() + _COMBO_GAP
+            table.setColumnWidth(column, max(_MIN_COLUMN_WIDTH, content, combo))
+        if count <= _MAX_STRETCHED_COLUMNS:
             wide = sample.layout.fields.get("name", 0)
             header.setSectionResizeMode(min(wide, count - 1), QHeaderView.ResizeMode.Stretch)
 
 
-def _cells(row: Sequence[str | None], count: int) -> list[Cell]:
+def _make_cells(row: Sequence[str | None], count: int) -> list[Cell]:
     texts = [*row[:count], *[None] * (count - len(row))]
     return [Cell("—" if text is None else one_line(text), value=text) for text in texts]
 
 
-class ReadingOptions(QWidget):
+class ReadOptionsPanel(QWidget):
     """The fields for encoding, delimiter, quotes and header."""
 
     #: The user has chosen another encoding, delimiter or quote.
@@ -285,71 +286,72 @@ class ReadingOptions(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self._encoding = self._make_combo(self.tr("Encoding"), ((name.upper(), name) for name in _ENCODINGS))
-        self._delimiter = self._make_combo(self.tr("Delimiter"), self._delimiters().items())
-        self._quote = self._make_combo(self.tr("Quotes"), (('"', '"'), ("'", "'"), (self.tr("None"), "")))
-        self._skipped = spin_box(QSpinBox)
-        self._skipped.setRange(0, _MAX_SKIPPED)
-        self._skipped.setAccessibleName(self.tr("Lines above the table"))
-        self._skipped.valueChanged.connect(self._on_skipped_changed)
+        self._encoding_box = self._make_combo(self.tr("Encoding"), ((name.upper(), name) for name in _ENCODINGS))
+        self._delimiter_box = self._make_combo(self.tr("Delimiter"), self._list_delimiters().items())
+        self._quote_box = self._make_combo(self.tr("Quotes"), (('"', '"'), ("'", "'"), (self.tr("None"), "")))
+        self._skipped_box = make_spin_box(QSpinBox)
+        self._skipped_box.setRange(0, _MAX_SKIPPED_LINES)
+        self._skipped_box.setAccessibleName(self.tr("Lines above the table"))
+        self._skipped_box.valueChanged.connect(self._on_skipped_changed)
         self._is_header_chosen = False
-        self._header = QCheckBox(self.tr("First row is the header"))
-        self._header.toggled.connect(self._on_header_chosen)
+        self._header_check = QCheckBox(self.tr("First row is the header"))
+        self._header_check.toggled.connect(self._on_header_chosen)
         self._labels: dict[QWidget, PlainLabel] = {}
         combos = QGridLayout()
         combos.setHorizontalSpacing(M)
         combos.setVerticalSpacing(XS)
-        for column, field in enumerate((self._encoding, self._delimiter, self._quote, self._skipped)):
+        for column, field in enumerate((self._encoding_box, self._delimiter_box, self._quote_box, self._skipped_box)):
             self._labels[field] = PlainLabel(field.accessibleName(), buddy=field)
             combos.addWidget(self._labels[field], 0, column)
             combos.addWidget(field, 1, column)
         combos.setColumnStretch(4, 1)
-        fill(QVBoxLayout(self), combos, self._header, margins=0, spacing=S)
+        fill(QVBoxLayout(self), combos, self._header_check, margins=0, spacing=S)
 
     def show_sample(self, sample: Sample) -> None:
         """Show the options of a sample."""
-        blockers = [QSignalBlocker(control) for control in (self._encoding, self._delimiter, self._quote, self._header)]
+        boxes = (self._encoding_box, self._delimiter_box, self._quote_box, self._header_check)
+        blockers = [*map(QSignalBlocker, boxes)]
         encoding = sample.file.encoding or ""
-        if self._encoding.findData(encoding) < 0:
-            self._encoding.addItem(encoding.upper(), encoding)
-        self._encoding.setCurrentIndex(self._encoding.findData(encoding))
-        choices = {self._encoding: sample.file.encoding is not None}
-        choices |= dict.fromkeys((self._delimiter, self._quote), sample.file.dialect is not None)
+        if self._encoding_box.findData(encoding) < 0:
+            self._encoding_box.addItem(encoding.upper(), encoding)
+        self._encoding_box.setCurrentIndex(self._encoding_box.findData(encoding))
+        choices = {self._encoding_box: sample.file.encoding is not None}
+        choices |= dict.fromkeys((self._delimiter_box, self._quote_box), sample.file.dialect is not None)
         for combo, has_choice in choices.items():  # a workbook has none of them
             for widget in (combo, self._labels[combo]):
                 widget.setVisible(has_choice)
             combo.setEnabled(has_choice)
-        self._header.setEnabled(sample.has_choice_of_header)
-        self._skipped.setEnabled(sample.has_choice_of_header)
+        self._header_check.setEnabled(sample.has_choice_of_header)
+        self._skipped_box.setEnabled(sample.has_choice_of_header)
         if sample.file.dialect is not None:
-            self._delimiter.setCurrentIndex(self._delimiter.findData(sample.file.dialect.delimiter))
-            self._quote.setCurrentIndex(self._quote.findData(sample.file.dialect.quote))
-        self._header.setChecked(sample.layout.has_header)
+            self._delimiter_box.setCurrentIndex(self._delimiter_box.findData(sample.file.dialect.delimiter))
+            self._quote_box.setCurrentIndex(self._quote_box.findData(sample.file.dialect.quote))
+        self._header_check.setChecked(sample.layout.has_header)
         del blockers
 
-    def reading(self, reading: ReadOptions, columns: Mapping[str, Sequence[int]]) -> ReadOptions:
+    def make_read_options(self, reading: ReadOptions, columns: Mapping[str, Sequence[int]]) -> ReadOptions:
         """Return `reading` with the present options and these columns; other columns are detected again."""
         chosen = {field: tuple(positions) for field, positions in columns.items()}
-        has_header = self._header.isChecked() if self._is_header_chosen else None
+        has_header = self._header_check.isChecked() if self._is_header_chosen else None
         return reading._replace(
-            encoding=self._encoding.currentData() if self._encoding.isEnabled() else None,
-            delimiter=self._delimiter.currentData() if self._delimiter.isEnabled() else None,
-            quote=self._quote.currentData() if self._quote.isEnabled() else None,
-            skipped_lines=self._skipped.value(),
+            encoding=self._encoding_box.currentData() if self._encoding_box.isEnabled() else None,
+            delimiter=self._delimiter_box.currentData() if self._delimiter_box.isEnabled() else None,
+            quote=self._quote_box.currentData() if self._quote_box.isEnabled() else None,
+            skipped_lines=self._skipped_box.value(),
             columns=reading.columns._replace(chosen=chosen, only_chosen=False, has_header=has_header),
         )
 
-    def summary(self) -> str:
+    def summarize(self) -> str:
         """Return a summary of the options."""
-        parts = [combo.currentText() for combo in (self._delimiter, self._encoding) if combo.isEnabled()]
-        if self._header.isChecked() and self._header.isEnabled():
+        parts = [combo.currentText() for combo in (self._delimiter_box, self._encoding_box) if combo.isEnabled()]
+        if self._header_check.isChecked() and self._header_check.isEnabled():
             parts.append(self.tr("first row is the header"))
         return " · ".join(parts)
 
     @Slot()
     def choose_header(self) -> None:
         """Treat the first row as the header."""
-        self._header.setChecked(True)
+        self._header_check.setChecked(True)
 
     @Slot()
     def _on_header_chosen(self) -> None:
@@ -362,7 +364,7 @@ class ReadingOptions(QWidget):
         self._is_header_chosen = False
         self.changed.emit()
 
-    def _delimiters(self) -> dict[str, str]:
+    def _list_delimiters(self) -> dict[str, str]:
         return {
             self.tr("comma"): ",",
             self.tr("semicolon"): ";",

@@ -19,11 +19,11 @@ from plantdesk.ui.background import Task
 from plantdesk.ui.feature import WindowContext
 from plantdesk.ui.qt import fill
 from plantdesk.ui.texts import error_text, one_line, quoted, translated
-from plantdesk.ui.theme.metrics import EDGE, XL, L, M, S, tabular
+from plantdesk.ui.theme.metrics import EDGE, XL, L, M, S, with_tabular_digits
 from plantdesk.ui.theme.theme import Theme
-from plantdesk.ui.transfer.file_preview import ColumnTable, ReadingOptions
+from plantdesk.ui.transfer.file_preview import ColumnTable, ReadOptionsPanel
 from plantdesk.ui.transfer.import_job import ImportJob, ImportProgress, progress_text
-from plantdesk.ui.widgets.buttons import text_button
+from plantdesk.ui.widgets.buttons import make_text_button
 from plantdesk.ui.widgets.containers import ScrollArea
 from plantdesk.ui.widgets.dialog import START_ROLE, ButtonRole, Dialog, FileDialog
 from plantdesk.ui.widgets.fields import ComboBox, LineEdit
@@ -34,8 +34,8 @@ from plantdesk.ui.widgets.plain_text import PlainLabel
 
 _REFUSED_SIZE = QSize(760, 480)
 #: Positions of two of the counts: taken IDs, and invalid rows.
-_CONFLICTS = 2
-_INVALID = 3
+_CONFLICT_ROW = 2
+_INVALID_ROW = 3
 #: The icons and texts of the counts: new plants, plants that are here already, taken IDs, and invalid rows.
 _ICONS = (("plus", "ok"), ("check", "muted"), ("circle-alert", "warning"), ("circle-x", "error"))
 _TEXTS = (
@@ -77,7 +77,7 @@ class RefusedDialog(Dialog):
         save.clicked.connect(self._on_save)
         self.buttons.addButton(self.tr("Close"), ButtonRole.RejectRole)
         about = PlainLabel(self.tr("Nothing has been imported yet."), tone="muted")
-        self.arrange(about, (table.framed(), 1), self._message)
+        self.arrange(about, (table.make_frame(), 1), self._message)
         self.resize_to_fit(_REFUSED_SIZE)
 
     @Slot(object)
@@ -93,7 +93,7 @@ class RefusedDialog(Dialog):
     @Slot()
     def _on_save(self) -> None:
         start = str(self._folder / self.tr("refused.csv"))
-        name = FileDialog.file_to_save(self, self.windowTitle(), start, self.tr("CSV (*.csv)"))
+        name = FileDialog.get_save_file(self, self.windowTitle(), start, self.tr("CSV (*.csv)"))
         if name:
             self.save_requested.emit(Path(name))
 
@@ -115,7 +115,8 @@ class OutcomePanel(QFrame):
             PlainLabel(role="strong", alignment=Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             for _ in _ICONS
         ]
-        self._buttons = {line: self._make_show_button(is_invalid=line == _INVALID) for line in (_CONFLICTS, _INVALID)}
+        rows = (_CONFLICT_ROW, _INVALID_ROW)
+        self._buttons = {row: self._make_show_button(is_invalid=row == _INVALID_ROW) for row in rows}
         self._texts = [PlainLabel(wrapped=number in self._buttons) for number in range(len(_ICONS))]
         self.conflict_choice = self._make_combo(
             self.tr("Rows whose ID is taken"),
@@ -151,11 +152,11 @@ class OutcomePanel(QFrame):
             text.setText(translated(template.filled(count=count or 0)))
         for number, button in self._buttons.items():
             button.setVisible(bool(counts[number]))
-        self.conflict_choice.setVisible(counts[_CONFLICTS] != 0)
-        self.invalid_choice.setVisible(counts[_INVALID] != 0)
+        self.conflict_choice.setVisible(counts[_CONFLICT_ROW] != 0)
+        self.invalid_choice.setVisible(counts[_INVALID_ROW] != 0)
 
     def _make_show_button(self, *, is_invalid: bool) -> QPushButton:
-        button = text_button(self.tr("Show"), lambda: self.rows_requested.emit(is_invalid))
+        button = make_text_button(self.tr("Show"), lambda: self.rows_requested.emit(is_invalid))
         button.setProperty("variant", "link")
         return button
 
@@ -177,12 +178,12 @@ class OutcomePanel(QFrame):
         layout.setColumnStretch(2, 2)  # so that no text is wrapped if there is room
         layout.setColumnStretch(3, 1)
         for row in range(len(_ICONS)):
-            self._counts[row].setFont(tabular())
+            self._counts[row].setFont(with_tabular_digits())
             layout.setRowMinimumHeight(row, self._theme.metrics.compact_row + S)
             layout.addWidget(self._icons[row], row, 0)
             layout.addWidget(self._counts[row], row, 1)
             layout.addWidget(self._texts[row], row, 2, 1, 1 if row in self._buttons else 3)
-        for row, choice in ((_CONFLICTS, self.conflict_choice), (_INVALID, self.invalid_choice)):
+        for row, choice in ((_CONFLICT_ROW, self.conflict_choice), (_INVALID_ROW, self.invalid_choice)):
             layout.addWidget(self._buttons[row], row, 3, Qt.AlignmentFlag.AlignLeft)
             layout.addWidget(choice, row, 4)
 
@@ -224,7 +225,7 @@ class ImportDialog(Dialog):
         self._about_label = PlainLabel(tone="muted", wrapped=True)
         self._options_button = QPushButton(self.tr("Change how it is read…"))
         self._options_button.setCheckable(True)
-        self._options = ReadingOptions()
+        self._options = ReadOptionsPanel()
         self._options.hide()
         self._first_row_warning = MessageLine(self._theme)
         self._first_row_warning.hide()
@@ -273,6 +274,7 @@ class ImportDialog(Dialog):
         )
 
     def _on_sample(self, sample: Sample) -> None:
+        """Show how the first file is read, and start to count all rows."""
         self._sample = sample
         self._options.show_sample(sample)
         self._columns.show_sample(sample)
@@ -312,13 +314,13 @@ class ImportDialog(Dialog):
 
     @Slot()
     def _on_options_changed(self) -> None:
-        self._reading = self._options.reading(self._reading, {})
+        self._reading = self._options.make_read_options(self._reading, {})
         self._read_sample()
 
     @Slot()
     def _on_header_chosen(self) -> None:
         """Read the first row as header, or as plant; the fields keep their columns."""
-        self._reading = self._options.reading(self._reading, self._columns.columns)
+        self._reading = self._options.make_read_options(self._reading, self._columns.columns)
         self._read_sample()
 
     @Slot()
@@ -335,8 +337,8 @@ class ImportDialog(Dialog):
             self._message.show_message(Tone.WARNING, self.tr("Choose the column that is the name."))
             return
         columns = self._sample.columns(self._columns.columns, by_name=len(self._sources) > 1)
-        requested = ImportOptions(self._reading._replace(columns=columns), tag=self._tag or None)
-        job = self._job = ImportJob(self._bridge, self._store, self._sources, requested)
+        options = ImportOptions(self._reading._replace(columns=columns), tag=self._tag or None)
+        job = self._job = ImportJob(self._bridge, self._store, self._sources, options)
         job.progressed.connect(self._on_progress)
         job.compared.connect(self._on_compared)
         job.failed.connect(self._show_failure)
@@ -417,12 +419,12 @@ class ImportDialog(Dialog):
         self._message.show_message(Tone.ERROR, error_text(error))
 
     @Slot(bool)
-    def _show_rows(self, invalid: bool) -> None:
+    def _show_rows(self, is_invalid: bool) -> None:
         job = self._job
         if job is None or job.preview is None:
             return
         preview = job.preview
-        if invalid:
+        if is_invalid:
             title = self.tr("Rows that cannot be read")
             rows = preview.invalid_rows
             count = preview.invalid
@@ -444,7 +446,7 @@ class ImportDialog(Dialog):
         parts = [
             QLocale().formattedDataSize(size, 1, QLocale.DataSizeFormat.DataSizeSIFormat),
             self._sample.file.file_format.upper(),
-            self._options.summary(),
+            self._options.summarize(),
         ]
         if codes := self._sample.layout.codes:
             parts.append(self.tr("{column} has codes, not numbers: new IDs").format(column=quoted(codes.column, 30)))

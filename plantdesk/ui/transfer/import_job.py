@@ -23,9 +23,9 @@ from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.texts import translate, translated
 
 #: The least number of seconds between two reports of progress.
-_REPORT_INTERVAL = 0.1
+_REPORT_INTERVAL_SECONDS = 0.1
 #: The most refused rows of each kind that the window lists.
-LISTED = 500
+MAX_LISTED = 500
 
 
 class ImportProgress(NamedTuple):
@@ -63,8 +63,8 @@ class ImportJob(QObject):
         #: The result of `apply`, after which refused rows can still be saved. An exception if nothing was written.
         self.written: Future[Applied] = Future()
         #: The number of rows that `apply` has left out.
-        self.left_out = 0
-        self._import: FileImport | None = None
+        self.left_out_count = 0
+        self._file_import: FileImport | None = None
         self._steps: queue.SimpleQueue[Callable[[FileImport], None] | None] = queue.SimpleQueue()
         self._task = bridge.long_tasks.run(self, self._run, self._on_ended, self._on_failed, progress=self._on_progress)
 
@@ -78,14 +78,14 @@ class ImportJob(QObject):
 
         def run(files_import: FileImport) -> None:
             preview = files_import.compare(on_conflict)
-            self.left_out = preview.invalid + (preview.counts.clashing if on_conflict is OnConflict.SKIP else 0)
+            self.left_out_count = preview.invalid + (preview.counts.clashing if on_conflict is OnConflict.SKIP else 0)
             report = Reporter(self._task.report).report_rows
             self.written.set_result(files_import.apply(skip_invalid=skip_invalid, progress=report))
 
         self._steps.put(run)
 
     def save_refused(self, file: Path) -> None:
-        """Write invalid and conflicting rows to a CSV file; emits `saved` or `refused_not_saved`."""
+        """Write invalid and conflicting rows to a CSV file; emits `refused_saved` or `refused_not_saved`."""
 
         def run(files_import: FileImport) -> None:
             try:
@@ -105,7 +105,7 @@ class ImportJob(QObject):
         """End the job now; nothing is imported, unless everything is written already."""
         self.is_cancelled = True
         self._steps.put(None)
-        files_import = self._import
+        files_import = self._file_import
         if files_import is not None:
             files_import.cancel()
 
@@ -121,8 +121,8 @@ class ImportJob(QObject):
         """Read and compare the files, then take the steps that the dialog requests. On the job's thread."""
         report = Reporter(task.report).report_bytes
         try:
-            with FileImport(self._store, self.options, report, listed=LISTED) as files_import:
-                self._import = files_import
+            with FileImport(self._store, self.options, report, listed=MAX_LISTED) as files_import:
+                self._file_import = files_import
                 if self.is_cancelled:
                     return
                 files_import.read(self.sources)
@@ -132,7 +132,7 @@ class ImportJob(QObject):
         except InterruptedError:
             pass
         finally:
-            self._import = None
+            self._file_import = None
             if not self.written.done():
                 self.written.set_exception(InterruptedError())
 
@@ -159,7 +159,7 @@ class Reporter:
 
     def __init__(self, report: Callable[[ImportProgress], None]) -> None:
         self._report = report
-        self._reported = time.monotonic()
+        self._reported_at = time.monotonic()
 
     def report_bytes(self, rows: int, done: int, size: int) -> None:
         """Report rows, and `done` of `size` bytes; 0 if the size is unknown."""
@@ -171,8 +171,8 @@ class Reporter:
 
     def _report_soon(self, progress: ImportProgress) -> None:
         now = time.monotonic()
-        if now - self._reported >= _REPORT_INTERVAL:
-            self._reported = now
+        if now - self._reported_at >= _REPORT_INTERVAL_SECONDS:
+            self._reported_at = now
             self._report(progress)
 
 

@@ -36,35 +36,35 @@ class SamplesFeature(Feature):
             self._task.cancel()
             self._task.wait()
             self._task = None
-        self._hide()
+        self._hide_bar()
 
     @Slot()
     def add(self) -> None:
         """Add the samples, as one change."""
         if self.opened is not None and self._task is None:
             store = self.opened.store
-            rows = self._rows()
+            rows = self._make_rows()
             self.context.preferences.change_store(self.context.location.key, samples_closed=False)
             self._task = self.context.bridge.long_tasks.run(
-                self, lambda _task: _import(store, rows), self._on_added, self._on_failed
+                self, lambda _task: _import_samples(store, rows), self._on_added, self._on_failed
             )
 
     @Slot(object)
     def show_counts(self, counts: Counts) -> None:
         """Offer to remove the samples as long as there are some, and their import is not undone."""
-        sources = [(source, plants) for source, plants in counts.sources.items() if _is_of_samples(source) and plants]
+        sources = [(source, plants) for source, plants in counts.sources.items() if plants and _is_samples(source)]
         is_closed = self.context.preferences.of_store(self.context.location.key).get("samples_closed") is True
         if not sources or is_closed or self.opened is None:
-            self._hide()
+            self._hide_bar()
             return
         (source, plants), *_ = sources
-        read = partial(_latest, source=source, plants=len(self._rows()))
-        self.opened.queries.run(self, read, partial(self._show, plants))
+        read = partial(_read_latest_import, source=source, plants=len(self._make_rows()))
+        self.opened.queries.run(self, read, partial(self._show_bar, plants))
 
-    def _show(self, plants: int, latest: tuple[Change, int] | None) -> None:
+    def _show_bar(self, plants: int, latest: tuple[Change, int] | None) -> None:
         change, changed = latest or (None, 0)
         if change is None or not change.can_undo or plants == changed:
-            self._hide()
+            self._hide_bar()
             return
         stay = Text("{count:,} that you changed stay.", one="1 that you changed stays.", count=changed)
         details = [self.tr("Search, sort, edit and delete as you like. Yours stay when the samples go.")]
@@ -76,7 +76,7 @@ class SamplesFeature(Feature):
             self._shown_texts = [label, *details]
             self._bar.show_state(Tone.INFO, self.tr("These are sample plants."), " ".join(details), (label, remove))
 
-    def _hide(self) -> None:
+    def _hide_bar(self) -> None:
         self._shown_texts = []
         self._bar.clear()
 
@@ -93,7 +93,7 @@ class SamplesFeature(Feature):
         self._task = None
         self.context.page.toast.show_error(error)
 
-    def _rows(self) -> list[tuple[str, str | None]]:
+    def _make_rows(self) -> list[tuple[str, str | None]]:
         """Return names and tags, in the order in which they are added."""
         bed_2 = self.tr("bed 2")
         bed_4 = self.tr("bed 4")
@@ -127,11 +127,11 @@ class SamplesFeature(Feature):
         ]
 
 
-def _is_of_samples(source: Source) -> bool:
+def _is_samples(source: Source) -> bool:
     return source.kind is SourceKind.IMPORT and source.label == SAMPLES
 
 
-def _import(store: PlantStore, rows: list[tuple[str, str | None]]) -> Applied:
+def _import_samples(store: PlantStore, rows: list[tuple[str, str | None]]) -> Applied:
     """Add the samples under the next free ids. Raises StoreError and OSError."""
     from plantdesk.domain.imports import ImportRow, OnConflict
 
@@ -144,7 +144,7 @@ def _import(store: PlantStore, rows: list[tuple[str, str | None]]) -> Applied:
         plant_import.close()
 
 
-def _latest(reader: PlantReader, _task: Task, source: Source, plants: int) -> tuple[Change, int] | None:
+def _read_latest_import(reader: PlantReader, _task: Task, source: Source, plants: int) -> tuple[Change, int] | None:
     """Return the latest import of this number of samples, and how many of them were changed since."""
     entry = next(iter(reader.history_entries(1, source=source)), None)
     if entry is None or entry.change.plants != plants:  # it may be the import of a file

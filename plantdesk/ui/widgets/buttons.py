@@ -13,7 +13,7 @@ from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.plain_text import announce, set_tool_tip
 
 #: Formats that exclude a text from clipboard histories, on Linux and on Windows. Qt cannot set that of macOS.
-_HINTS = {
+_SECRET_FORMATS = {
     "x-kde-passwordManagerHint": b"secret",
     'application/x-qt-windows-mime;value="ExcludeClipboardContentFromMonitorProcessing"': b"1",
 }
@@ -26,7 +26,7 @@ def copy_secret(secret: str, clear_after_ms: int = _CLEAR_AFTER_MS) -> None:
     """Copy `secret`, and remove it from the clipboard after `clear_after_ms`, or when the program ends."""
     content = QMimeData()
     content.setText(secret)
-    for format_, value in _HINTS.items():
+    for format_, value in _SECRET_FORMATS.items():
         content.setData(format_, value)
     clipboard = QGuiApplication.clipboard()
     clipboard.setMimeData(content)
@@ -60,7 +60,7 @@ class OneClickButton(QPushButton):
         event.accept()
 
 
-def text_button(text: str, slot: Callable[[], object]) -> OneClickButton:
+def make_text_button(text: str, slot: Callable[[], object]) -> OneClickButton:
     """Return a button with a text that calls `slot` when it is clicked."""
     button = OneClickButton(text)
     button.clicked.connect(slot)
@@ -86,8 +86,8 @@ class CopyButton(QPushButton):
         self.setAccessibleName(name)
         if name or primary:
             self.setProperty("variant", "icon" if name else "primary")
-        self._feedback = QTimer(self, singleShot=True, interval=_FEEDBACK_MS)
-        self._feedback.timeout.connect(self._show_label)
+        self._feedback_timer = QTimer(self, singleShot=True, interval=_FEEDBACK_MS)
+        self._feedback_timer.timeout.connect(self._show_label)
         self.clicked.connect(self.copy)
         self._show_label()
 
@@ -103,15 +103,15 @@ class CopyButton(QPushButton):
         else:
             QGuiApplication.clipboard().setText(self._content)
         self.setMinimumWidth(self.width())
-        self._show(self.tr("Copied"), "check", "ok" if self._has_only_icon else self._color)
-        self._feedback.start()
+        self._show_text(self.tr("Copied"), "check", "ok" if self._has_only_icon else self._color)
+        self._feedback_timer.start()
         announce(self, self.tr("Copied"))
 
     @Slot()
     def _show_label(self) -> None:
-        self._show(self._label, "copy", self._color)
+        self._show_text(self._label, "copy", self._color)
 
-    def _show(self, label: str, icon: str, color: str) -> None:
+    def _show_text(self, label: str, icon: str, color: str) -> None:
         if self._has_only_icon:
             set_tool_tip(self, label)
         else:

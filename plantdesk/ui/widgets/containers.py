@@ -68,13 +68,13 @@ class ScrollArea(QScrollArea):
         return handled
 
     @Slot(QWidget, QWidget)
-    def _on_focus_changed(self, before: QWidget | None, focused: QWidget | None) -> None:
+    def _on_focus_changed(self, previous: QWidget | None, focused: QWidget | None) -> None:
         """Scroll to the whole focused widget, but not after a click, or when the window is activated.
 
         Qt scrolls only to the cursor of a text, and not when Tab enters the area.
         """
         if (
-            before is None
+            previous is None
             or focused is None
             or QGuiApplication.mouseButtons()
             or not self._content.isAncestorOf(focused)
@@ -150,8 +150,8 @@ class ActionRow(QHBoxLayout):
         self._actions = [*actions]
         while len(self._buttons) < len(self._actions):
             self._add_button()
-        for number, button in enumerate(self._buttons):
-            label = self.labels[number] if number < len(self._actions) else ""
+        for index, button in enumerate(self._buttons):
+            label = self.labels[index] if index < len(self._actions) else ""
             if label != button.text():
                 button.setDown(False)  # it was pressed for the previous action
                 button.setText(label)
@@ -164,13 +164,13 @@ class ActionRow(QHBoxLayout):
 
     def _add_button(self) -> None:
         button = OneClickButton()
-        number = len(self._buttons)
+        index = len(self._buttons)
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # so a click leaves the focus in the field
         set_properties(button, **self._style)
-        button.clicked.connect(partial(self._run, number))
+        button.clicked.connect(partial(self._run, index))
         self._buttons.append(button)
-        self.insertWidget(number, button)
+        self.insertWidget(index, button)
 
-    def _run(self, number: int) -> None:
-        _, action = self._actions[number]
+    def _run(self, index: int) -> None:
+        _, action = self._actions[index]
         action()

@@ -44,27 +44,27 @@ ButtonRole = QDialogButtonBox.ButtonRole
 #: The role of buttons at the start of the row, on all platforms.
 START_ROLE = ButtonRole.ResetRole
 #: For text of 13 px.
-_TEXT_WIDTH = 380
+_MESSAGE_WIDTH = 380
 
 
 def order_tabs(*parts: QWidget) -> None:
     """Set the tab order of the widgets in `parts`, in the order of the layouts; called before Tab moves the focus."""
-    for first, second in pairwise(widget for part in parts for widget in tab_stops(part)):
+    for first, second in pairwise(widget for part in parts for widget in find_tab_stops(part)):
         QWidget.setTabOrder(first, second)
 
 
-def tab_stops(widget: QWidget) -> Iterator[QWidget]:
+def find_tab_stops(widget: QWidget) -> Iterator[QWidget]:
     """Yield `widget` and its descendants that accept the focus by Tab, in the order of the layouts."""
     if widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
         yield widget
     layout = widget.layout()
     children = [child for child in widget.children() if isinstance(child, QWidget) and not child.isWindow()]
-    laid_out = list(_laid_out(layout, children)) if layout is not None else []
+    laid_out = list(_find_laid_out(layout, children)) if layout is not None else []
     for child in [*laid_out, *(other for other in children if other not in laid_out)]:
-        yield from tab_stops(child)
+        yield from find_tab_stops(child)
 
 
-def _laid_out(layout: QLayout, children: list[QWidget]) -> Iterator[QWidget]:
+def _find_laid_out(layout: QLayout, children: list[QWidget]) -> Iterator[QWidget]:
     """Yield those `children` that are in a layout, in its order.
 
     It does not call itemAt(): PySide mistakes later objects at the addresses of deleted layout items for these.
@@ -72,7 +72,7 @@ def _laid_out(layout: QLayout, children: list[QWidget]) -> Iterator[QWidget]:
     parts: list[QWidget | QLayout] = [*children, *(child for child in layout.children() if isinstance(child, QLayout))]
     for part in sorted(parts, key=layout.indexOf):
         if isinstance(part, QLayout):
-            yield from _laid_out(part, children)
+            yield from _find_laid_out(part, children)
         elif layout.indexOf(part) >= 0:
             yield part
 
@@ -85,7 +85,7 @@ class Dialog(QDialog):
         self.setWindowTitle(title)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._shown_at = float("-inf")
-        self._breakable: tuple[QBoxLayout, ...] = ()
+        self._breakable_rows: tuple[QBoxLayout, ...] = ()
         #: The buttons, in the order of the platform; one with RejectRole closes the dialog.
         self.buttons = QDialogButtonBox()
         self.buttons.rejected.connect(self.reject)
@@ -105,7 +105,7 @@ class Dialog(QDialog):
 
     def break_rows(self, *rows: QBoxLayout) -> None:
         """Let these rows, and the buttons, become columns if the screen is too narrow for them."""
-        self._breakable = rows
+        self._breakable_rows = rows
 
     def resize_to_fit(self, size: QSize) -> None:
         """Resize to `size`, at most to the screen's, and move up if the lower end would be below the screen.
@@ -156,14 +156,14 @@ class Dialog(QDialog):
             return
         room = fitted(self, QSize(QWIDGETSIZE_MAX, 0)).width()
         if layout.totalMinimumSize().width() > room:
-            inside = room - layout.contentsMargins().left() - layout.contentsMargins().right()
-            if self.buttons.minimumSizeHint().width() > inside:
+            inner_width = room - layout.contentsMargins().left() - layout.contentsMargins().right()
+            if self.buttons.minimumSizeHint().width() > inner_width:
                 self.buttons.setOrientation(Qt.Orientation.Vertical)
-            for row in self._breakable:
-                if row.minimumSize().width() > inside:
+            for row in self._breakable_rows:
+                if row.minimumSize().width() > inner_width:
                     row.setDirection(QBoxLayout.Direction.TopToBottom)
             activate_layouts(self)
-            for row in self._breakable:  # a row may be too wide together with widgets beside it
+            for row in self._breakable_rows:  # a row may be too wide together with widgets beside it
                 if layout.totalMinimumSize().width() > room:
                     row.setDirection(QBoxLayout.Direction.TopToBottom)
                     activate_layouts(self)
@@ -211,7 +211,7 @@ class MessageBox(Dialog):
         self._details = PlainLabel(details, tone="muted", wrapped=True)
         self._details.setVisible(bool(details))
         for label in (self._text, self._details):
-            label.setFixedWidth(theme.metrics.scaled(_TEXT_WIDTH))
+            label.setFixedWidth(theme.metrics.scaled(_MESSAGE_WIDTH))
         self._icon = Icon(theme, "triangle-alert", "warning", ICON_LARGE)
         self._lay_out()
 
@@ -238,14 +238,14 @@ class MessageBox(Dialog):
         layout.setSizeConstraint(QVBoxLayout.SizeConstraint.SetFixedSize)
 
 
-class _NamedTypes(QFileIconProvider):
-    """Finds icon and type of a file by its name; Qt opens the file for that."""
+class _IconProvider(QFileIconProvider):
+    """Returns icon and type of a file by its name; Qt's own provider opens the file."""
 
     @override
-    def icon(self, of: QFileIconProvider.IconType | QFileInfo) -> QIcon:
-        if isinstance(of, QFileInfo):
-            of = self.IconType.Folder if of.isDir() else self.IconType.File
-        return super().icon(of)
+    def icon(self, type_or_info: QFileIconProvider.IconType | QFileInfo) -> QIcon:
+        if isinstance(type_or_info, QFileInfo):
+            type_or_info = self.IconType.Folder if type_or_info.isDir() else self.IconType.File
+        return super().icon(type_or_info)
 
     @override
     def type(self, info: QFileInfo) -> str:
@@ -253,8 +253,8 @@ class _NamedTypes(QFileIconProvider):
 
 
 @cache
-def _named_types() -> _NamedTypes:
-    return _NamedTypes()
+def _make_icon_provider() -> _IconProvider:
+    return _IconProvider()
 
 
 class FileDialog(QFileDialog):
@@ -267,38 +267,38 @@ class FileDialog(QFileDialog):
     def __init__(self, parent: QWidget, title: str, start: str, filters: str = "") -> None:
         """Start in the folder `start`, or with the name of the file `start` in its folder."""
         super().__init__(parent, title, start if Path(start).is_dir() else str(Path(start).parent), filters)
-        self.setIconProvider(_named_types())
+        self.setIconProvider(_make_icon_provider())
         if sys.platform == "linux" and not _has_portal():  # GTK's dialog belongs to this process
             self.setOption(self.Option.DontUseNativeDialog)
         if not Path(start).is_dir():
             self.selectFile(Path(start).name)
 
     @classmethod
-    def file_to_open(cls, parent: QWidget, title: str, start: str, filters: str = "") -> str:
+    def get_open_file(cls, parent: QWidget, title: str, start: str, filters: str = "") -> str:
         """Return the file that the user chooses, or an empty text."""
-        return next(iter(cls(parent, title, start, filters).chosen(cls.FileMode.ExistingFile)), "")
+        return next(iter(cls(parent, title, start, filters).run(cls.FileMode.ExistingFile)), "")
 
     @classmethod
-    def files_to_open(cls, parent: QWidget, title: str, start: str, filters: str = "") -> list[str]:
+    def get_open_files(cls, parent: QWidget, title: str, start: str, filters: str = "") -> list[str]:
         """Return the files that the user chooses."""
-        return cls(parent, title, start, filters).chosen(cls.FileMode.ExistingFiles)
+        return cls(parent, title, start, filters).run(cls.FileMode.ExistingFiles)
 
     @classmethod
-    def file_to_save(cls, parent: QWidget, title: str, start: str, filters: str = "", *, replaces: bool = True) -> str:
+    def get_save_file(cls, parent: QWidget, title: str, start: str, filters: str = "", *, replaces: bool = True) -> str:
         """Return the file that the user names, or an empty text; `replaces`: ask before an existing one is chosen."""
         dialog = cls(parent, title, start, filters)
         dialog.setAcceptMode(cls.AcceptMode.AcceptSave)
         dialog.setOption(cls.Option.DontConfirmOverwrite, not replaces)
-        return next(iter(dialog.chosen(cls.FileMode.AnyFile)), "")
+        return next(iter(dialog.run(cls.FileMode.AnyFile)), "")
 
     @classmethod
-    def folder_to_use(cls, parent: QWidget, title: str, start: str) -> str:
+    def get_existing_folder(cls, parent: QWidget, title: str, start: str) -> str:
         """Return the folder that the user chooses, or an empty text."""
         dialog = cls(parent, title, start)
         dialog.setOption(cls.Option.ShowDirsOnly)
-        return next(iter(dialog.chosen(cls.FileMode.Directory)), "")
+        return next(iter(dialog.run(cls.FileMode.Directory)), "")
 
-    def chosen(self, mode: QFileDialog.FileMode) -> list[str]:
+    def run(self, mode: QFileDialog.FileMode) -> list[str]:
         """Run the dialog, and return the chosen files; none if it was cancelled."""
         self.setFileMode(mode)
         is_accepted = self.exec()

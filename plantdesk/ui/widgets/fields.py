@@ -64,18 +64,18 @@ class LineEdit(QLineEdit):
 
     #: (reason) A pasted text is too long; Qt would cut it. Without a slot, a tooltip shows the reason.
     refused = Signal(str)
-    #: (id) Enter or Tab after a plant's URL, as barcode readers type; with a slot, it only removes the URL.
+    #: (id) A barcode reader has typed a plant's URL, and Enter or Tab. With a slot, the key only removes the URL.
     scanned = Signal(object)
 
     def __init__(self, parent: QWidget | None = None, *, max_length: int = MAX_LENGTH) -> None:
         super().__init__(parent, maxLength=max_length)
-        self._text_before = ""
+        self._previous_text = ""
         self.textChanged.connect(self._on_text_changed)
         self.inputRejected.connect(self._on_input_rejected)
 
     @override
     def event(self, event: QEvent) -> bool:
-        if event.type() is QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and self._is_of_menu(event):
+        if event.type() is QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and self._is_for_menu(event):
             event.ignore()
             return False
         return super().event(event)
@@ -86,19 +86,19 @@ class LineEdit(QLineEdit):
             super().keyPressEvent(event)
         elif self._is_completing():
             event.ignore()  # handled by the completer, which sends it to the field first
-        elif not (event.isAutoRepeat() or self._take_address()):
+        elif not (event.isAutoRepeat() or self._report_scan()):
             super().keyPressEvent(event)
 
     @override
     def focusNextPrevChild(self, following: bool) -> bool:
-        return (following and self._take_address()) or super().focusNextPrevChild(following)
+        return (following and self._report_scan()) or super().focusNextPrevChild(following)
 
-    def _take_address(self) -> bool:
-        before, scanned = split_url(self.text())
-        if scanned is None or not self.isSignalConnected(QMetaMethod.fromSignal(self.scanned)):
+    def _report_scan(self) -> bool:
+        prefix, plant_id = split_url(self.text())
+        if plant_id is None or not self.isSignalConnected(QMetaMethod.fromSignal(self.scanned)):
             return False
-        self.setText(before)
-        self.scanned.emit(scanned)
+        self.setText(prefix)
+        self.scanned.emit(plant_id)
         return True
 
     def _is_completing(self) -> bool:
@@ -106,19 +106,19 @@ class LineEdit(QLineEdit):
         popup = None if completer is None else completer.popup()
         return popup is not None and popup.isVisible() and popup.currentIndex().isValid()
 
-    def _is_of_menu(self, event: QKeyEvent) -> bool:
-        undo = event.matches(QKeySequence.StandardKey.Undo) and not self.isUndoAvailable()
-        redo = event.matches(QKeySequence.StandardKey.Redo) and not self.isRedoAvailable()
-        return undo or redo or any(_is_ctrl(event, key) for key in (Qt.Key.Key_Home, Qt.Key.Key_E, Qt.Key.Key_D))
+    def _is_for_menu(self, event: QKeyEvent) -> bool:
+        is_undo = event.matches(QKeySequence.StandardKey.Undo) and not self.isUndoAvailable()
+        is_redo = event.matches(QKeySequence.StandardKey.Redo) and not self.isRedoAvailable()
+        return is_undo or is_redo or any(_is_ctrl(event, key) for key in (Qt.Key.Key_Home, Qt.Key.Key_E, Qt.Key.Key_D))
 
     @Slot(str)
     def _on_text_changed(self, text: str) -> None:
-        self._text_before = text
+        self._previous_text = text
 
     @Slot()
     def _on_input_rejected(self) -> None:
         """Undo the insertion of a part of the text, and report that the text is too long."""
-        if self.text() != self._text_before:
+        if self.text() != self._previous_text:
             self.undo()
         text = self.tr("That text is too long for this field, which takes {longest} characters. Shorten it first.")
         text = text.format(longest=QLocale().toString(self.maxLength()))
@@ -238,7 +238,7 @@ class ComboBox(QComboBox):
         return super().sizeHint()
 
 
-def spin_box(kind: type[Box]) -> Box:
+def make_spin_box(kind: type[Box]) -> Box:
     """Return a new spin box of a class. The wheel does not change it."""
     box = kind()
     ignore_wheel(box)
@@ -274,7 +274,7 @@ def add_labelled(grid: QGridLayout, fields: Iterable[tuple[str, QWidget]], *, wr
         grid.addWidget(field, row, 1)
 
 
-def labelled(text: str, field: QWidget) -> QWidget:
+def with_label(text: str, field: QWidget) -> QWidget:
     """Return a field below its label. The label is also the accessible name."""
     field.setAccessibleName(text.replace("&", ""))
     container = QWidget()

@@ -31,13 +31,13 @@ _SHOWN_MS = 8000
 #: The same if a screen reader is active.
 _SPOKEN_MS = 30_000
 #: The least width of a text beside its buttons, in pixels.
-_MIN_TEXT = 80
+_MIN_TEXT_WIDTH = 80
 #: The least width of the text beside the buttons of a line, for text of 13 px.
-_TEXT_WIDTH = 240
+_MIN_LINE_TEXT_WIDTH = 240
 #: Steps of the progress of a bar.
-_STEPS = 1000
+_PROGRESS_STEPS = 1000
 #: Milliseconds after which running work is reported.
-_PROGRESS_MS = 150
+_PROGRESS_DELAY_MS = 150
 
 
 class Tone(Enum):
@@ -103,9 +103,9 @@ class Message(QFrame):
         fill(self._content, (self._texts, int(style.fills)), self._action_row)
         parts = self._icon, (self._content, 1), self._close_button
         self._row = fill(QHBoxLayout(self), *parts, margins=mirrored(self, *style.margins), spacing=style.spacing)
-        self._expiry = QTimer(self, singleShot=True)
-        self._expiry.timeout.connect(self._on_expired)
-        self._focus_before: QWidget | None = None
+        self._expiry_timer = QTimer(self, singleShot=True)
+        self._expiry_timer.timeout.connect(self._on_expired)
+        self._previous_focus: QWidget | None = None
         application().focusChanged.connect(self._on_focus_changed)
 
     @property
@@ -126,8 +126,8 @@ class Message(QFrame):
     @Slot()
     def clear(self) -> None:
         """Remove the message."""
-        self._expiry.stop()
-        self._give_focus_back()
+        self._expiry_timer.stop()
+        self._return_focus()
         self.hide()
 
     def withdraw(self, text: str) -> None:
@@ -144,12 +144,12 @@ class Message(QFrame):
         self._title.setText(title)
         self._title.setVisible(bool(title))
         self._text.setText(text)
-        self._give_focus_back()
+        self._return_focus()
         self._action_row.show_actions(actions)
         self._fit()
-        self._expiry.stop()
+        self._expiry_timer.stop()
         if expires:
-            self._expiry.start(max(self._shown_ms, _SPOKEN_MS) if QAccessible.isActive() else self._shown_ms)
+            self._expiry_timer.start(max(self._shown_ms, _SPOKEN_MS) if QAccessible.isActive() else self._shown_ms)
 
     def _announce(self) -> None:
         title = self.title if self.title.endswith((".", "?")) else self.title and f"{self.title}."
@@ -161,26 +161,27 @@ class Message(QFrame):
     def _on_focus_changed(self, before: QWidget | None, now: QWidget | None) -> None:
         if now is not None and before is not None and self.isAncestorOf(now) and not self.isAncestorOf(before):
             # Dialogs have no `focus_before_keys`.
-            self._focus_before = getattr(self.window(), "focus_before_keys", None) or before
+            self._previous_focus = getattr(self.window(), "focus_before_keys", None) or before
 
-    def _give_focus_back(self) -> None:
-        if has_focus(self) and self._focus_before is not None and isValid(self._focus_before):
-            self._focus_before.setFocus()
+    def _return_focus(self) -> None:
+        if has_focus(self) and self._previous_focus is not None and isValid(self._previous_focus):
+            self._previous_focus.setFocus()
 
     def _fit(self) -> None:
         self._fit_into(self.width())
 
     def _fit_into(self, width: int) -> None:
         """Lay out the buttons beside the text or below it, for a width of the message."""
-        room = width - (self._row.sizeHint().width() - self._content.sizeHint().width())
-        beside = self._buttons_width()
-        natural = self._natural_width()
-        is_below = beside > room // 2 and natural > room - beside
+        content_width = width - (self._row.sizeHint().width() - self._content.sizeHint().width())
+        buttons_width = self._buttons_width()
+        text_width = self._natural_width()
+        is_below = buttons_width > content_width // 2 and text_width > content_width - buttons_width
         directions = QBoxLayout.Direction
         self._content.setDirection(directions.TopToBottom if is_below else directions.LeftToRight)
         self._content.setSpacing(S if is_below else self._style.spacing)
         if not self._style.fills:
-            self._text.setFixedWidth(max(min(natural, room - (0 if is_below else beside)), _MIN_TEXT))
+            room = content_width - (0 if is_below else buttons_width)
+            self._text.setFixedWidth(max(min(text_width, room), _MIN_TEXT_WIDTH))
 
     def _natural_width(self) -> int:
         return self._text.fontMetrics().horizontalAdvance(self.text) + XS
@@ -203,7 +204,7 @@ class Message(QFrame):
     @Slot()
     def _on_expired(self) -> None:
         if self.underMouse() or has_focus(self):
-            self._expiry.start()
+            self._expiry_timer.start()
         else:
             self.clear()
 
@@ -241,9 +242,9 @@ class MessageLine(Message):
     @override
     def minimumSizeHint(self) -> QSize:
         """Return the width of the buttons and of some words, as the text can be wrapped."""
-        text = min(self._natural_width(), self._theme.metrics.scaled(_TEXT_WIDTH))
-        icon = 0 if self._icon.isHidden() else self._icon.width() + S
-        return QSize(icon + self._buttons_width() + text, super().minimumSizeHint().height())
+        text_width = min(self._natural_width(), self._theme.metrics.scaled(_MIN_LINE_TEXT_WIDTH))
+        icon_width = 0 if self._icon.isHidden() else self._icon.width() + S
+        return QSize(icon_width + self._buttons_width() + text_width, super().minimumSizeHint().height())
 
 
 class InfoBar(Message):
@@ -259,19 +260,19 @@ class InfoBar(Message):
         for label in (self._title, self._text):
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._close_button.clicked.connect(self.closed)
-        self._progress = QProgressBar(textVisible=False)
-        self._progress.hide()
-        self._texts.addWidget(self._progress)
+        self._progress_bar = QProgressBar(textVisible=False)
+        self._progress_bar.hide()
+        self._texts.addWidget(self._progress_bar)
         self.hide()
 
     def show_state(self, tone: Tone, title: str, text: str, *actions: MessageAction, persistent: bool = False) -> None:
         """Show a state with a button for each action; a `persistent` one cannot be closed by the user."""
         set_properties(self, bar=tone.style_name)
-        self._progress.hide()
+        self._progress_bar.hide()
         self._close_button.setVisible(not persistent)
         self._text.setVisible(bool(text) or persistent)
-        beside = Qt.AlignmentFlag.AlignTop if text or persistent else Qt.AlignmentFlag.AlignVCenter
-        self._row.setAlignment(self._icon, beside)
+        icon_alignment = Qt.AlignmentFlag.AlignTop if text or persistent else Qt.AlignmentFlag.AlignVCenter
+        self._row.setAlignment(self._icon, icon_alignment)
         self.setAccessibleName(title)
         self.show()
         self._set_content(tone, text, actions, title=title)
@@ -288,10 +289,10 @@ class InfoBar(Message):
     def set_progress(self, text: str, fraction: float | None) -> None:
         """Show a progress from 0 to 1, or None if unknown; screen readers do not speak it."""
         self._text.setText(text)
-        self._progress.setRange(0, 0 if fraction is None else _STEPS)
-        self._progress.setValue(round((fraction or 0) * _STEPS))
-        self._progress.setAccessibleName(self.title)
-        self._progress.show()
+        self._progress_bar.setRange(0, 0 if fraction is None else _PROGRESS_STEPS)
+        self._progress_bar.setValue(round((fraction or 0) * _PROGRESS_STEPS))
+        self._progress_bar.setAccessibleName(self.title)
+        self._progress_bar.show()
 
 
 class BarStack(QFrame):
@@ -320,7 +321,7 @@ class Toast(Message):
     """Shows the latest message over the lower or upper end of an area of its parent. Escape closes it."""
 
     #: (height) The height of the area's lower end that it covers has changed.
-    covering = Signal(int)
+    covered_height_changed = Signal(int)
     #: (text, actions) A result is shown.
     reported = Signal(str, object)
 
@@ -332,8 +333,8 @@ class Toast(Message):
         self._is_visited = self._is_upper = False
         self._progress_text = ""
         self._close_button.show()
-        self._progress = QTimer(self, singleShot=True, interval=_PROGRESS_MS)
-        self._progress.timeout.connect(self._on_progress_due)
+        self._progress_timer = QTimer(self, singleShot=True, interval=_PROGRESS_DELAY_MS)
+        self._progress_timer.timeout.connect(self._on_progress_due)
         self.hide()
 
     @property
@@ -344,7 +345,7 @@ class Toast(Message):
     @property
     def is_persistent(self) -> bool:
         """Whether a message is shown that stays until it is closed."""
-        return self.isVisible() and not self._expiry.isActive()
+        return self.isVisible() and not self._expiry_timer.isActive()
 
     def show_message(self, text: str, *actions: MessageAction, key: str = "") -> None:
         """Show a result with a button for each action, and the `key` of the last one; the message expires.
@@ -372,15 +373,15 @@ class Toast(Message):
 
     def show_progress(self, text: str) -> None:
         """Show that work is running, after a delay, unless another message comes first."""
-        self._expiry.stop()  # of the previous message: its end would close this one
+        self._expiry_timer.stop()  # of the previous message: its end would close this one
         self._progress_text = text
-        self._progress.start()
+        self._progress_timer.start()
 
     @Slot()
     @override
     def clear(self) -> None:
         """Close the message."""
-        self._progress.stop()
+        self._progress_timer.stop()
         super().clear()
 
     @Slot()
@@ -409,14 +410,14 @@ class Toast(Message):
             super().keyPressEvent(event)
 
     def _show(self, tone: Tone, text: str, *actions: MessageAction, key: str = "", expires: bool = False) -> None:
-        self._progress.stop()
+        self._progress_timer.stop()
         self._is_visited = False
         self._key_label.setText(key)
         self._key_label.setVisible(bool(key))
         self.setAccessibleName(text)
         self.show()
-        once = [(label, partial(self._run, action)) for label, action in actions]
-        self._set_content(tone, text, once, expires=expires)
+        closing_actions = [(label, partial(self._run, action)) for label, action in actions]
+        self._set_content(tone, text, closing_actions, expires=expires)
         self._announce()
 
     def _run(self, action: Callable[[], object]) -> None:
@@ -425,24 +426,25 @@ class Toast(Message):
 
     @override
     def _fit(self) -> None:
+        """Place the toast at an end of its area, and report the height that it covers."""
         if self._area.isEmpty():
             return
         self.ensurePolished()  # or its margins would be missing
         width = self._area.width() * 3 // 4 if self._is_upper else self._area.width()  # beside the tags' button
         self._fit_into(width - 2)  # the border
         self._row.activate()
-        end = Qt.AlignmentFlag.AlignTop if self._is_upper else Qt.AlignmentFlag.AlignBottom
-        align = Qt.AlignmentFlag.AlignTrailing | end
+        edge = Qt.AlignmentFlag.AlignTop if self._is_upper else Qt.AlignmentFlag.AlignBottom
+        alignment = Qt.AlignmentFlag.AlignTrailing | edge
         area = self._area.translated(0, -XS if self._is_upper else 0)
-        self.setGeometry(QStyle.alignedRect(self.layoutDirection(), align, self.sizeHint(), area))
+        self.setGeometry(QStyle.alignedRect(self.layoutDirection(), alignment, self.sizeHint(), area))
         self.raise_()
         if self.isVisible():
-            self.covering.emit(0 if self._is_upper else self.height())
+            self.covered_height_changed.emit(0 if self._is_upper else self.height())
 
     @override
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
-        self.covering.emit(0)
+        self.covered_height_changed.emit(0)
 
     @Slot()
     def _on_progress_due(self) -> None:

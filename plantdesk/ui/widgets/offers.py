@@ -17,7 +17,7 @@ from plantdesk.ui.qt import Index
 from plantdesk.ui.texts import one_line, tag_text, translated
 from plantdesk.ui.theme.metrics import S
 from plantdesk.ui.theme.theme import round_corners
-from plantdesk.ui.widgets.painting import line_layout
+from plantdesk.ui.widgets.painting import lay_out_line
 from plantdesk.ui.widgets.plain_text import announce
 
 #: Pixels beside the texts of a list.
@@ -25,9 +25,9 @@ _LIST_MARGINS = 40
 #: The corner radius of the chosen offer.
 _ROW_RADIUS = 6
 #: Events of a field's window that close its list.
-_CLOSING = {QEvent.Type.Move, QEvent.Type.Resize, QEvent.Type.WindowDeactivate, QEvent.Type.MouseButtonPress}
+_CLOSING_EVENTS = {QEvent.Type.Move, QEvent.Type.Resize, QEvent.Type.WindowDeactivate, QEvent.Type.MouseButtonPress}
 #: Offers that screen readers speak at once.
-_SPOKEN = 3
+_MAX_SPOKEN = 3
 
 
 class OfferDelegate(QStyledItemDelegate):
@@ -38,7 +38,7 @@ class OfferDelegate(QStyledItemDelegate):
     @override
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         height = super().sizeHint(option, index).height()
-        return QSize(QFontMetrics(_bold(option.font)).horizontalAdvance(str(index.data())) + 3 * S, height)
+        return QSize(QFontMetrics(_make_bold(option.font)).horizontalAdvance(str(index.data())) + 3 * S, height)
 
     @override
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
@@ -51,7 +51,7 @@ class OfferDelegate(QStyledItemDelegate):
         end = self.paint_end(painter, option, index)
         rect = QRect(option.rect.left() + S, option.rect.top(), end - option.rect.left() - 2 * S, option.rect.height())
         painter.setPen(option.palette.color(QPalette.ColorRole.Text))
-        layout = self.layout(str(index.data()), option, rect.width())
+        layout = self.lay_out(str(index.data()), option, rect.width())
         text_rect = QStyle.visualRect(option.direction, option.rect, rect)
         top = text_rect.top() + (text_rect.height() - layout.boundingRect().height()) / 2
         layout.draw(painter, QPointF(text_rect.left(), top))
@@ -61,18 +61,18 @@ class OfferDelegate(QStyledItemDelegate):
         """Paint the end of the row; return the position of its start, before the row is mirrored."""
         return option.rect.right()
 
-    def layout(self, text: str, option: QStyleOptionViewItem, width: int) -> QTextLayout:
+    def lay_out(self, text: str, option: QStyleOptionViewItem, width: int) -> QTextLayout:
         """Return the layout of a text, elided to a width in pixels."""
-        bold = _bold(option.font)
-        match = QTextLayout.FormatRange()
+        bold = _make_bold(option.font)
+        bold_range = QTextLayout.FormatRange()
         text = one_line(text)
         folded = searched(text)
         typed = searched(self.typed)
-        match.start = max(folded.find(typed), 0)
-        match.length = len(typed) if typed in folded and len(folded) == len(text) else 0
-        match.format.setFont(bold)
+        bold_range.start = max(folded.find(typed), 0)
+        bold_range.length = len(typed) if typed in folded and len(folded) == len(text) else 0
+        bold_range.format.setFont(bold)
         elided = QFontMetrics(bold).elidedText(text, Qt.TextElideMode.ElideRight, max(width, 0))
-        return line_layout(elided, [match], option.font, option.direction, width)
+        return lay_out_line(elided, [bold_range], option.font, option.direction, width)
 
 
 class CompleterPopup(QObject):
@@ -81,7 +81,7 @@ class CompleterPopup(QObject):
     def __init__(self, completer: QCompleter, owner: QWidget, delegate: OfferDelegate | None = None) -> None:
         """Use the present popup of the completer; `delegate` paints the offers.
 
-        `owner` is in the window of the fields, and the parent of the completer: this must be deleted before the popup.
+        `owner` is a widget in the window of the fields, and the parent of the completer, which must be deleted first.
         """
         super().__init__(completer)
         popup = completer.popup()
@@ -118,16 +118,16 @@ class CompleterPopup(QObject):
         elif watched is self._field:
             if kind is QEvent.Type.FocusOut:
                 self.view.hide()
-        elif kind in _CLOSING:
+        elif kind in _CLOSING_EVENTS:
             self.view.hide()
         return False
 
     def _watch_field(self, field: QWidget | None) -> None:
-        before = self._field
+        previous = self._field
         self._field = field
-        if before is not None:
-            before.removeEventFilter(self)
-            before.window().removeEventFilter(self)
+        if previous is not None:
+            previous.removeEventFilter(self)
+            previous.window().removeEventFilter(self)
         if field is not None:
             field.installEventFilter(self)
             field.window().installEventFilter(self)
@@ -164,7 +164,7 @@ class OfferList(QCompleter):
             self.view.hide()
 
 
-def _bold(font: QFont) -> QFont:
+def _make_bold(font: QFont) -> QFont:
     bold = QFont(font)
     bold.setWeight(QFont.Weight.DemiBold)
     return bold
@@ -190,7 +190,7 @@ class TagCompleter(QCompleter):
         self._popup.set_typed(path)
         offers = tag_completions(self.tags.stringList(), path)
         if offers not in (self._offers.stringList(), [path], []) and path:
-            names = ", ".join(map(tag_text, offers[:_SPOKEN]))
+            names = ", ".join(map(tag_text, offers[:_MAX_SPOKEN]))
             text = Text("{count:,} tags offered: {names}", one="1 tag offered: {names}", count=len(offers), names=names)
             announce(self.widget(), translated(text))
         self._offers.setStringList(offers)

@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from plantdesk.ui.qt import STRETCH, fill
 from plantdesk.ui.texts import is_visible, tag_text
-from plantdesk.ui.theme.colors import hue_of, mixed, pill_colors
+from plantdesk.ui.theme.colors import hue_of, mix_colors, pill_colors
 from plantdesk.ui.theme.metrics import ICON, ICON_LARGE, FontRole, L, M, S
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.plain_text import PlainLabel, set_tool_tip
@@ -80,7 +80,7 @@ def draw_line(
     painter.drawText(left, _LINE_FLAGS, elided_text)
 
 
-def line_layout(
+def lay_out_line(
     text: str, formats: Sequence[QTextLayout.FormatRange], font: QFont, direction: Qt.LayoutDirection, width: int
 ) -> QTextLayout:
     """Return the layout of a line of text with formats, at the leading edge of a width."""
@@ -97,17 +97,17 @@ def line_layout(
 
 def paint_pill(painter: QPainter, theme: Theme, rect: QRect, tag: str, *, selected: bool = False) -> None:
     """Paint a tag into `rect`; one without a visible character only as an outline."""
-    visible = is_visible(tag)
+    is_shown = is_visible(tag)
     colors = theme.colors
-    background, foreground = pill_colors(hue_of(tag), dark=colors.dark)
+    background, foreground = pill_colors(hue_of(tag), dark=colors.is_dark)
     painter.setFont(theme.metrics.font(FontRole.PILL))
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    edge = mixed(foreground, background, 0.38 if selected else 0.16)
-    painter.setPen(edge if visible and not colors.is_high_contrast else colors.color("border"))
-    painter.setBrush(background if visible else Qt.BrushStyle.NoBrush)
-    line = QRectF(rect).adjusted(0.5, 0.5, -0.5, -0.5)  # as a line is centred on its pixels
-    painter.drawRoundedRect(line, rect.height() / 2, rect.height() / 2)
-    painter.setPen(foreground if visible else colors.color("muted"))
+    edge = mix_colors(foreground, background, 0.38 if selected else 0.16)
+    painter.setPen(edge if is_shown and not colors.is_high_contrast else colors.color("border"))
+    painter.setBrush(background if is_shown else Qt.BrushStyle.NoBrush)
+    outline = QRectF(rect).adjusted(0.5, 0.5, -0.5, -0.5)  # as a line is centred on its pixels
+    painter.drawRoundedRect(outline, rect.height() / 2, rect.height() / 2)
+    painter.setPen(foreground if is_shown else colors.color("muted"))
     elided = Qt.TextElideMode.ElideLeft if "/" in tag else Qt.TextElideMode.ElideRight  # the lowest level stays visible
     text = painter.fontMetrics().elidedText(tag_text(tag), elided, rect.width() - 2 * S)
     painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, text)
@@ -119,7 +119,7 @@ def pill_size(theme: Theme, tag: str) -> QSize:
     return QSize(metrics.horizontalAdvance(tag_text(tag)) + 2 * S + 1, metrics.height() + S - 2)
 
 
-def dot_icon(color: QColor) -> QIcon:
+def make_dot_icon(color: QColor) -> QIcon:
     """Return an icon that is a dot, as for a tag."""
     pixmap = QPixmap(ICON, ICON)
     pixmap.fill(Qt.GlobalColor.transparent)

@@ -36,12 +36,12 @@ from plantdesk.ui.widgets.painting import draw_line
 from plantdesk.ui.widgets.plain_text import tool_tip
 
 Row = TypeVar("Row")
-_MIN_ROWS = 4
+_MIN_VISIBLE_ROWS = 4
 #: From the edge of its rectangle to a text.
-_GAP = 3
+_TEXT_MARGIN = 3
 _SELECT = QItemSelectionModel.SelectionFlag.Select | QItemSelectionModel.SelectionFlag.Rows
 _SELECT_ONLY = _SELECT | QItemSelectionModel.SelectionFlag.Clear
-_ARROWS = frozenset({Qt.Key.Key_Down, Qt.Key.Key_Up})
+_ARROW_KEYS = frozenset({Qt.Key.Key_Down, Qt.Key.Key_Up})
 _LEADING = Qt.AlignmentFlag.AlignLeading | Qt.AlignmentFlag.AlignVCenter
 _TRAILING = Qt.AlignmentFlag.AlignTrailing | Qt.AlignmentFlag.AlignVCenter
 _NO_INDEX = QModelIndex()
@@ -73,7 +73,7 @@ class CellDelegate(QStyledItemDelegate):
         text = cell.text
         style = cell.widget.style()
         rect = style.subElementRect(QStyle.SubElement.SE_ItemViewItemText, cell, cell.widget).adjusted(
-            _GAP, 0, -_GAP, 0
+            _TEXT_MARGIN, 0, -_TEXT_MARGIN, 0
         )
         cell.text = ""
         style.drawControl(QStyle.ControlElement.CE_ItemViewItem, cell, painter, cell.widget)
@@ -86,7 +86,7 @@ class CellDelegate(QStyledItemDelegate):
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         """Return the size of a cell; beside a check box, the style leaves out the margins of the text."""
         has_box = index.data(Qt.ItemDataRole.CheckStateRole) is not None
-        return super().sizeHint(option, index) + QSize(4 * _GAP if has_box else 0, 0)
+        return super().sizeHint(option, index) + QSize(4 * _TEXT_MARGIN if has_box else 0, 0)
 
     def paint_text(self, painter: QPainter, cell: QStyleOptionViewItem, rect: QRect, _index: Index) -> None:
         """Paint the text of a cell into a rectangle."""
@@ -145,7 +145,7 @@ class RowModel(QAbstractTableModel, Generic[Row]):
         return self._headings[section] if is_title else None
 
 
-class _Model(RowModel[list[Cell]]):
+class _CellModel(RowModel[list[Cell]]):
     """The cells of a `PlainTable`; the columns `numbers` are aligned at their end."""
 
     def __init__(self, theme: Theme, headings: Sequence[str], numbers: Collection[int], parent: QTableView) -> None:
@@ -153,9 +153,9 @@ class _Model(RowModel[list[Cell]]):
         self._theme = theme
         self._numbers = numbers
 
-    def show_rows(self, rows: list[list[Cell]], headings: Sequence[str] | None, *, same: bool) -> None:
-        """Replace all rows, or only the cells that have changed in the `same` rows."""
-        if not same:
+    def show_rows(self, rows: list[list[Cell]], headings: Sequence[str] | None, *, is_same: bool) -> None:
+        """Replace all rows, or if `is_same` only the cells that have changed."""
+        if not is_same:
             self._headings = headings or self._headings
             self.set_rows(rows)
         elif rows != self.rows:
@@ -207,7 +207,7 @@ class PlainTable(QTableView):
         """
         super().__init__()
         self._theme = theme
-        self._model = _Model(theme, headings, numbers, self)
+        self._model = _CellModel(theme, headings, numbers, self)
         self._keys: Sequence[object] = ()
         self.setModel(self._model)
         self._max_rows = max_rows
@@ -230,7 +230,7 @@ class PlainTable(QTableView):
         self.setWordWrap(False)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         if max_rows is None:
-            self.setMinimumHeight(_MIN_ROWS * theme.metrics.row + 4)
+            self.setMinimumHeight(_MIN_VISIBLE_ROWS * theme.metrics.row + 4)
 
     @property
     def selected_rows(self) -> list[int]:
@@ -250,13 +250,13 @@ class PlainTable(QTableView):
     ) -> None:
         """Replace the rows. With a key for each row, the selected keys stay selected."""
         cells = [[Cell(cell) if isinstance(cell, str) else cell for cell in row] for row in rows]
-        before = self._keys
+        previous_keys = self._keys
         self._keys = keys
-        is_same = bool(keys) and keys == before
-        selected = [before[row] for row in self.selected_rows] if before else []
-        self._model.show_rows(cells, headings, same=is_same)
+        is_same = bool(keys) and keys == previous_keys
+        selected_keys = [previous_keys[row] for row in self.selected_rows] if previous_keys else []
+        self._model.show_rows(cells, headings, is_same=is_same)
         if not is_same:
-            self._select_keys(selected)
+            self._select_keys(selected_keys)
         self._fit_height()
 
     def _select_keys(self, keys: Sequence[object]) -> None:
@@ -276,7 +276,7 @@ class PlainTable(QTableView):
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in _ARROWS and self.selected_row is None and self.model().rowCount():
+        if event.key() in _ARROW_KEYS and self.selected_row is None and self.model().rowCount():
             self.selectRow(max(self.currentIndex().row(), 0))  # Qt would move from the invisible current row
         elif is_menu_key(event):
             self.menu_requested.emit(menu_position(self, self._selected_index()))
@@ -287,7 +287,7 @@ class PlainTable(QTableView):
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         self.menu_requested.emit(menu_position(self, self._selected_index(), event))
 
-    def framed(self) -> QFrame:
+    def make_frame(self) -> QFrame:
         """Return a frame with round corners around the table."""
         card = QFrame()
         card.setProperty("card", "true")

@@ -12,11 +12,11 @@ from typing_extensions import override
 
 from plantdesk.ui.texts import one_line
 
-_SIDES = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignRight
+_SIDE_FLAGS = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignRight
 #: The most characters of a label; a longer text would block the layout for seconds.
-_MAX_TEXT = 2000
-_MAX_TOOL_TIP = 600
-_MAX_LINE = 60
+_MAX_LABEL_LENGTH = 2000
+_MAX_TOOL_TIP_LENGTH = 600
+_MAX_LINE_LENGTH = 60
 
 
 class PlainLabel(QLabel):
@@ -36,7 +36,7 @@ class PlainLabel(QLabel):
         super().__init__()
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setWordWrap(wrapped)
-        self._requested = alignment or self.alignment()
+        self._requested_alignment = alignment or self.alignment()
         self._mirror()
         if tone:
             self.setProperty("tone", tone)
@@ -54,19 +54,19 @@ class PlainLabel(QLabel):
 
     def _mirror(self) -> None:
         """Align the text by the layout direction; Qt aligns it by the direction of the text."""
-        flags = self._requested
-        if self.isRightToLeft() and flags & _SIDES and not flags & Qt.AlignmentFlag.AlignHCenter:
-            flags = (flags ^ _SIDES) | Qt.AlignmentFlag.AlignAbsolute
+        flags = self._requested_alignment
+        if self.isRightToLeft() and flags & _SIDE_FLAGS and not flags & Qt.AlignmentFlag.AlignHCenter:
+            flags = (flags ^ _SIDE_FLAGS) | Qt.AlignmentFlag.AlignAbsolute
         self.setAlignment(flags)
 
     @override
     def setText(self, text: str) -> None:
-        super().setText(displayed(text))
+        super().setText(make_displayable(text))
 
 
-def displayed(text: str) -> str:
+def make_displayable(text: str) -> str:
     """Return `text` with visible control characters, except line feeds, and cut if it is too long."""
-    shortened = text if len(text) <= _MAX_TEXT else text[: _MAX_TEXT - 1] + "…"
+    shortened = text if len(text) <= _MAX_LABEL_LENGTH else text[: _MAX_LABEL_LENGTH - 1] + "…"
     return "\n".join(one_line(line) for line in shortened.replace("\r\n", "\n").split("\n"))
 
 
@@ -88,8 +88,8 @@ def report_focus(area: QAbstractScrollArea) -> None:
 
 def tool_tip(text: str) -> str:
     """Return HTML that shows `text` literally, in lines of at most 60 characters; an empty text stays empty."""
-    shortened = text if len(text) <= _MAX_TOOL_TIP else text[: _MAX_TOOL_TIP - 1] + "…"
-    lines = "<br>".join(map(escape, textwrap.wrap(shortened, _MAX_LINE)))
+    shortened = text if len(text) <= _MAX_TOOL_TIP_LENGTH else text[: _MAX_TOOL_TIP_LENGTH - 1] + "…"
+    lines = "<br>".join(map(escape, textwrap.wrap(shortened, _MAX_LINE_LENGTH)))
     return f"<div style='white-space: pre'>{lines}</div>" if lines else ""
 
 

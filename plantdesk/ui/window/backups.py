@@ -41,11 +41,11 @@ class RestoreDialog(Dialog):
         self._bridge = bridge
         self._backups = backups
         self._listed: list[Backup] = []
-        self._file: Path | None = None
-        self._comparing: Path | None = None
+        self._chosen_file: Path | None = None
+        self._compared_file: Path | None = None
         headings = (self.tr("Made"), self.tr("Why"), self.tr("Size"))
         self._table = PlainTable(theme, self.tr("Backups"), headings, wide=1, max_rows=_MAX_ROWS)
-        self._card = self._table.framed()
+        self._card = self._table.make_frame()
         self._card.hide()
         self._preview = PlainLabel(alignment=Qt.AlignmentFlag.AlignTop, wrapped=True)
         self._message = MessageLine(theme)
@@ -81,11 +81,11 @@ class RestoreDialog(Dialog):
         """Show the backups, and choose the newest that was made automatically or by hand."""
         self._listed = backups
         self._table.show_rows(
-            [(_local_time(backup.made_at), self._kind_text(backup.kind), size_text(backup.size)) for backup in backups]
+            [(_time_text(backup.made_at), self._kind_text(backup.kind), size_text(backup.size)) for backup in backups]
         )
         self._card.setVisible(bool(backups))
         self.fit_height(self.width())
-        if self._file is not None:  # chosen before the list was there
+        if self._chosen_file is not None:  # chosen before the list was there
             return
         if backups:  # the state before a restore, or a damaged file, is seldom what is wanted
             kinds = (BackupKind.AUTOMATIC, BackupKind.BY_HAND)
@@ -103,7 +103,7 @@ class RestoreDialog(Dialog):
 
     @Slot()
     def _on_another_file(self) -> None:
-        name = FileDialog.file_to_open(
+        name = FileDialog.get_open_file(
             self,
             self.tr("Choose a backup"),
             str(self._backups.folder.parent),
@@ -113,7 +113,7 @@ class RestoreDialog(Dialog):
             self.choose_file(Path(name))
 
     def _choose(self, file: Path | None) -> None:
-        self._file = file
+        self._chosen_file = file
         self._restore_button.setEnabled(False)
         self._message.show_message(Tone.HINT, "")
         self._preview.setText("" if file is None else self.tr("Comparing…"))
@@ -121,17 +121,18 @@ class RestoreDialog(Dialog):
 
     def _compare(self) -> None:
         """Preview the chosen backup, one at a time, as each preview copies a file."""
-        file = self._file
-        if file is not None and self._comparing is None:
-            self._comparing = file
+        file = self._chosen_file
+        if file is not None and self._compared_file is None:
+            self._compared_file = file
             self._bridge.long_tasks.run(
                 self, lambda _task: self._backups.preview(file), self._on_compared, self._on_not_compared
             )
 
     def _on_compared(self, preview: RestorePreview) -> None:
-        file = self._comparing
-        self._comparing = None
-        if file is None or file != self._file:
+        """Show the preview of the chosen backup, unless another one was chosen meanwhile."""
+        file = self._compared_file
+        self._compared_file = None
+        if file is None or file != self._chosen_file:
             self._compare()
             return
         self._about.setVisible(preview.difference is not None)  # else there is nothing that could be backed up
@@ -142,19 +143,19 @@ class RestoreDialog(Dialog):
         self._restore_button.setEnabled(not preview.changes_nothing)
 
     def _on_not_compared(self, error: Exception) -> None:
-        file = self._comparing
-        self._comparing = None
-        if file == self._file:
+        file = self._compared_file
+        self._compared_file = None
+        if file == self._chosen_file:
             self.show_failure(error)
         else:
             self._compare()
 
     @Slot()
     def _on_restore(self) -> None:
-        if self._file is not None:
+        if self._chosen_file is not None:
             self._set_busy(busy=True)
             self._message.show_message(Tone.HINT, self.tr("Restoring…"))
-            self.restore_requested.emit(self._file)
+            self.restore_requested.emit(self._chosen_file)
 
     def _set_busy(self, *, busy: bool) -> None:
         for widget in (self._table, self._file_button):
@@ -188,7 +189,7 @@ class RestoreDialog(Dialog):
         self.fit_height(self._theme.metrics.scaled(_WIDTH))
 
 
-def _local_time(timestamp: int) -> str:
+def _time_text(timestamp: int) -> str:
     return QLocale().toString(QDateTime.fromMSecsSinceEpoch(timestamp), QLocale.FormatType.ShortFormat)
 
 
@@ -209,19 +210,19 @@ class BackupsFeature(Feature):
         words = self.tr("backup safety copy recover")
         context.menus.add(Section.FILE_BACKUPS, self.tr("&Back up now"), self.back_up, words=words)
         context.menus.add(Section.FILE_BACKUPS, self.tr("&Restore…"), self.open_dialog, words=words)
-        context.bridge.backup_changed.connect(self._show_automatic)
+        context.bridge.backup_changed.connect(self._show_backup_state)
 
     @Slot(object)
-    def _show_automatic(self, error: StoreError | None) -> None:
+    def _show_backup_state(self, error: StoreError | None) -> None:
         """Show why automatic backups fail; another bar reports a server that does not answer."""
         if isinstance(error, StoreUnreachableError) and not isinstance(error, BackupFolderError):
             return
         if error is None:
             self._hide_bar()
         elif not self._is_failing:
-            again = self.tr("Back up now"), self.back_up
+            retry_action = self.tr("Back up now"), self.back_up
             self._is_failing = True
-            self._bar.show_state(Tone.WARNING, self.tr("Backups fail"), error_text(error), again)
+            self._bar.show_state(Tone.WARNING, self.tr("Backups fail"), error_text(error), retry_action)
 
     def _hide_bar(self) -> None:
         self._is_failing = False
@@ -279,12 +280,12 @@ class BackupsFeature(Feature):
         if restored.change is not None:
             stack = self.context.undo_stack
             stack.push(restored.change)
-            actions = [stack.undo_action(restored.change)]
-        show = self._toast.show_message if restored.tokens_retained else self._toast.show_problem
-        show(self._summary(restored), *actions)
+            actions = [stack.make_undo_action(restored.change)]
+        show_message = self._toast.show_message if restored.tokens_retained else self._toast.show_problem
+        show_message(self._summarize(restored), *actions)
         self.restored.emit()
 
-    def _summary(self, restored: Restored) -> str:
+    def _summarize(self, restored: Restored) -> str:
         text = translated(Text("Restored {count:,} plants.", one="Restored 1 plant.", count=restored.preview.plants))
         if not restored.tokens_retained:
             text += " " + self.tr("Tokens are not valid any more: make new ones under API access.")

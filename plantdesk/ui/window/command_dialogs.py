@@ -26,10 +26,10 @@ from plantdesk.ui.widgets.plain_text import PlainLabel, announce, report_focus
 _SEARCH_WIDTH = 560
 _SEARCH_HEIGHT = 460
 #: The gap between the two columns of groups of keys.
-_GAP = 32
+_COLUMN_GAP = 32
 _TOP = Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignHCenter
 #: Keys that move in the table of commands while the field has the focus.
-_SCROLLING = {Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown}
+_SCROLL_KEYS = {Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown}
 
 
 _Group = Enum("_Group", "PLANTS FIND VIEW PROGRAM")
@@ -40,36 +40,36 @@ class ShortcutsDialog(Dialog):
 
     def __init__(self, menus: Menus, parent: QWidget | None = None) -> None:
         super().__init__(self.tr("Keyboard shortcuts"), parent)
-        rows = self._other_keys()
+        rows = self._list_other_keys()
         for section in Section:
-            rows[_group_of(section)] += _keys_of_section(menus, section)
+            rows[_find_group(section)] += _list_keys(menus, section)
         self._rows = rows
         titles = (self.tr("Plants"), self.tr("Find"), self.tr("View"), self.tr("Program"))
         self._titles = dict(zip(_Group, titles, strict=True))
-        close = self.buttons.addButton(self.tr("Close"), ButtonRole.RejectRole)
+        close_button = self.buttons.addButton(self.tr("Close"), ButtonRole.RejectRole)
         self.buttons.setContentsMargins(EDGE, S, EDGE, L)
-        content = self._in_columns()
-        self._area = ScrollArea(content)
-        self._area.setMinimumWidth(1)  # the second of two columns may have to be scrolled to
-        self._area.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self._area.setAccessibleName(self.windowTitle())
-        report_focus(self._area)
-        fill(QVBoxLayout(self), (self._area, 1), self.buttons, margins=0, spacing=0)
+        content = self._make_columns()
+        self._scroll_area = ScrollArea(content)
+        self._scroll_area.setMinimumWidth(1)  # the second of two columns may have to be scrolled to
+        self._scroll_area.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self._scroll_area.setAccessibleName(self.windowTitle())
+        report_focus(self._scroll_area)
+        fill(QVBoxLayout(self), (self._scroll_area, 1), self.buttons, margins=0, spacing=0)
         self.resize_to_fit(content.sizeHint() + QSize(EDGE, self.buttons.sizeHint().height() + XS))
-        close.setFocus()
+        close_button.setFocus()
 
-    def _in_columns(self) -> QWidget:
+    def _make_columns(self) -> QWidget:
         """Return all groups, in two columns if the screen has room for them."""
         content = QWidget()
-        columns = fill(QHBoxLayout(content), margins=(EDGE, L, EDGE, M), spacing=_GAP)
-        fill(columns, self._column(_Group.PLANTS, _Group.FIND), self._column(_Group.VIEW, _Group.PROGRAM))
-        needed = content.sizeHint() + QSize(EDGE, 0)  # with room for the scroll bar
-        if fitted(self, needed).width() < needed.width():
+        columns = fill(QHBoxLayout(content), margins=(EDGE, L, EDGE, M), spacing=_COLUMN_GAP)
+        fill(columns, self._make_column(_Group.PLANTS, _Group.FIND), self._make_column(_Group.VIEW, _Group.PROGRAM))
+        needed_size = content.sizeHint() + QSize(EDGE, 0)  # with room for the scroll bar
+        if fitted(self, needed_size).width() < needed_size.width():
             columns.setDirection(QBoxLayout.Direction.TopToBottom)
             columns.setSpacing(0)
         return content
 
-    def _column(self, *groups: _Group) -> QWidget:
+    def _make_column(self, *groups: _Group) -> QWidget:
         column = QWidget()
         grid = QGridLayout(column)
         grid.setContentsMargins(0, 0, 0, 0)
@@ -79,14 +79,14 @@ class ShortcutsDialog(Dialog):
             grid.addWidget(PlainLabel(self._titles[group], role="strong"), grid.rowCount(), 0, 1, 2)
             for keys, meaning in self._rows[group]:
                 row = grid.rowCount()
-                grid.addWidget(_key_caps(keys), row, 0, Qt.AlignmentFlag.AlignLeading)
+                grid.addWidget(_make_key_caps(keys), row, 0, Qt.AlignmentFlag.AlignLeading)
                 grid.addWidget(PlainLabel(meaning), row, 1)
             grid.setRowMinimumHeight(grid.rowCount(), L)
         grid.setRowStretch(grid.rowCount(), 1)
         grid.setColumnStretch(1, 1)
         return column
 
-    def _other_keys(self) -> dict[_Group, list[tuple[str, str]]]:
+    def _list_other_keys(self) -> dict[_Group, list[tuple[str, str]]]:
         return {
             _Group.PLANTS: [
                 (self.tr("Enter"), self.tr("Add the plant; in the table: edit it")),
@@ -112,7 +112,7 @@ class ShortcutsDialog(Dialog):
         }
 
 
-def _group_of(section: Section) -> _Group:
+def _find_group(section: Section) -> _Group:
     if section in {Section.EDIT_FIND, Section.EDIT_HISTORY, Section.VIEW_ORDER}:
         return _Group.FIND
     if section is Section.FILE_PLANTS or section.name.startswith("EDIT"):
@@ -120,14 +120,14 @@ def _group_of(section: Section) -> _Group:
     return _Group.VIEW if section.name.startswith("VIEW") else _Group.PROGRAM
 
 
-def _keys_of_section(menus: Menus, section: Section) -> list[tuple[str, str]]:
+def _list_keys(menus: Menus, section: Section) -> list[tuple[str, str]]:
     """Return the first key, the usual one, and the text of each command."""
     actions = [action for action in menus.actions_of(section) if not action.shortcut().isEmpty()]
     native = QKeySequence.SequenceFormat.NativeText
     return [(action.shortcut().toString(native), action.iconText().rstrip("…")) for action in actions]
 
 
-def _key_caps(keys: str) -> QWidget:
+def _make_key_caps(keys: str) -> QWidget:
     caps = QWidget()
     caps.setAccessibleName(keys)
     layout = fill(QHBoxLayout(caps), margins=0, spacing=XS)
@@ -148,13 +148,13 @@ class CommandSearch(Dialog):
         self._table = PlainTable(theme, self.windowTitle(), [self.tr("Command"), self.tr("Keys")])
         self._table.horizontalHeader().hide()
         self._pages = QStackedWidget()
-        self._pages.addWidget(self._table.framed())
-        self._nothing = PlainLabel(self.tr("No command has these words."), tone="muted", alignment=_TOP)
-        self._pages.addWidget(self._nothing)
+        self._pages.addWidget(self._table.make_frame())
+        self._nothing_label = PlainLabel(self.tr("No command has these words."), tone="muted", alignment=_TOP)
+        self._pages.addWidget(self._nothing_label)
         fill(QVBoxLayout(self), self._field, (self._pages, 1), margins=L, spacing=M)
-        self._field.textChanged.connect(self._find)
+        self._field.textChanged.connect(self._list_matches)
         self._table.clicked.connect(self._run)
-        self._find("")
+        self._list_matches("")
         self.resize_to_fit(QSize(theme.metrics.scaled(_SEARCH_WIDTH), theme.metrics.scaled(_SEARCH_HEIGHT)))
         self._field.setFocus()
 
@@ -162,23 +162,23 @@ class CommandSearch(Dialog):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in ENTER_KEYS:
             self._run(self._table.currentIndex())
-        elif event.key() in _SCROLLING and self._field.hasFocus():
+        elif event.key() in _SCROLL_KEYS and self._field.hasFocus():
             self._table.keyPressEvent(event)
         else:
             super().keyPressEvent(event)
 
     @Slot(str)
-    def _find(self, text: str) -> None:
+    def _list_matches(self, text: str) -> None:
         """List the commands with all words: first those that begin with the text, disabled ones last."""
         query = searched(text)
         words = query.split()
         matching = [command for command, content in self._texts.items() if all(word in content for word in words)]
         self._matches = sorted(matching, key=lambda command: _search_rank(command, query))
-        self._table.show_rows([_cells(command) for command in self._matches])
+        self._table.show_rows([_make_cells(command) for command in self._matches])
         self._table.selectRow(0)
         self._pages.setCurrentIndex(0 if matching else 1)
         if not matching:
-            announce(self, self._nothing.text())
+            announce(self, self._nothing_label.text())
 
     @Slot(QModelIndex)
     def _run(self, index: QModelIndex) -> None:
@@ -200,7 +200,7 @@ def _search_rank(command: Command, query: str) -> tuple[bool, bool, bool]:
     return not command.action.isEnabled(), text != query, not text.startswith(query)
 
 
-def _cells(command: Command) -> list[Cell]:
+def _make_cells(command: Command) -> list[Cell]:
     action = command.action
     text = f"{command.text} ✓" if action.isChecked() else command.text
     key = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)

@@ -34,7 +34,7 @@ _CUT = "cut"
 _COPY = "copy"
 _PASTE = "paste"
 _SELECT_ALL = "selectAll"
-_MAX_TITLE = 60
+_MAX_TITLE_LENGTH = 60
 
 
 class WindowCommands(Feature):
@@ -45,8 +45,8 @@ class WindowCommands(Feature):
         menus = context.menus
         section = Section.VIEW_APPEARANCE
         menus.add(Section.FILE_WINDOW, self.tr("&Close window"), window.close, Key.Close)
-        leave = menus.add(Section.FILE_WINDOW, self.tr("&Quit"), window.quit, "Ctrl+Q")
-        leave.setMenuRole(QAction.MenuRole.QuitRole)
+        quit_action = menus.add(Section.FILE_WINDOW, self.tr("&Quit"), window.quit, "Ctrl+Q")
+        quit_action.setMenuRole(QAction.MenuRole.QuitRole)
         modes = (
             (self.tr("&System"), ThemeMode.SYSTEM.value),
             (self.tr("&Light"), ThemeMode.LIGHT.value),
@@ -86,8 +86,8 @@ class HelpCommands(Feature):
         menus.add(Section.HELP, self.tr("&Keyboard shortcuts"), self._show_shortcuts, "Ctrl+/")
         if context.location.folder is not None:
             menus.add(Section.HELP, self.tr("Open &data folder"), self._open_data_folder, in_menu=False)
-        about = menus.add(Section.HELP_ABOUT, self.tr("&About PlantDesk"), self._show_about)
-        about.setMenuRole(QAction.MenuRole.AboutRole)
+        about_action = menus.add(Section.HELP_ABOUT, self.tr("&About PlantDesk"), self._show_about)
+        about_action.setMenuRole(QAction.MenuRole.AboutRole)
 
     def show_page(self, name: str, heading: str = "") -> None:
         """Raise the manual, and show a page, from a heading on; an empty name keeps the current page."""
@@ -112,8 +112,8 @@ class HelpCommands(Feature):
 
     @Slot()
     def _show_about(self) -> None:
-        checks = self.context.preferences.settings.ask_for_updates
-        AboutDialog(self.context.theme, checks_for_updates=checks, parent=self.context.page).open()
+        checks_for_updates = self.context.preferences.settings.ask_for_updates
+        AboutDialog(self.context.theme, checks_for_updates=checks_for_updates, parent=self.context.page).open()
 
 
 class EditCommands(Feature):
@@ -141,13 +141,13 @@ class EditCommands(Feature):
             name: context.menus.add(Section.EDIT_CLIPBOARD, text, partial(self._run, name), key)
             for text, name, key in commands
         }
-        self._undo = context.menus.add(Section.EDIT_UNDO, self.tr("&Undo"), partial(self._run, _UNDO), Key.Undo)
-        self._redo = context.menus.add(
+        self._undo_action = context.menus.add(Section.EDIT_UNDO, self.tr("&Undo"), partial(self._run, _UNDO), Key.Undo)
+        self._redo_action = context.menus.add(
             Section.EDIT_UNDO, self.tr("&Redo"), partial(self._run, _REDO), Key.Redo, "Ctrl+Y"
         )
         self._focused: QWidget | None = None
         context.undo_stack.changed.connect(self._on_stack_changed)
-        context.undo_stack.started.connect(self._on_begun)
+        context.undo_stack.started.connect(self._on_started)
         context.undo_stack.undone.connect(self._on_undone)
         context.undo_stack.failed.connect(context.page.toast.show_error)
         context.bridge.changed.connect(self._on_changed)
@@ -194,11 +194,11 @@ class EditCommands(Feature):
         for message in (self.context.page.toast, self.context.message):
             if {self.tr("Undo"), self.tr("Redo")}.intersection(message.labels):
                 message.clear()
-        self._undo.setText(_with_title(self.tr("&Undo"), self.tr("&Undo {title}"), stack.next_undo))
-        self._redo.setText(_with_title(self.tr("&Redo"), self.tr("&Redo {title}"), stack.next_redo))
+        self._undo_action.setText(_with_title(self.tr("&Undo"), self.tr("&Undo {title}"), stack.next_undo))
+        self._redo_action.setText(_with_title(self.tr("&Redo"), self.tr("&Redo {title}"), stack.next_redo))
 
     @Slot(bool)
-    def _on_begun(self, is_redo: bool) -> None:
+    def _on_started(self, is_redo: bool) -> None:
         self.context.page.toast.show_progress(self.tr("Redoing…") if is_redo else self.tr("Undoing…"))
 
     @Slot(object)
@@ -212,20 +212,20 @@ class EditCommands(Feature):
         kind, *_ = step.subject
         if kind is not ChangeKind.INSERT:
             title = text.format(title=one_line(translated(step.plain_title)))
-        moved = "" if undone.moved_text is None else f" {translated(undone.moved_text)}"
+        moved_text = "" if undone.moved_text is None else f" {translated(undone.moved_text)}"
         if not undone.skipped:
             if step == stack.next_redo:
-                toast.show_message(f"{title}.{moved}", (self.tr("Redo"), stack.redo), key=key_text(Key.Redo))
+                toast.show_message(f"{title}.{moved_text}", (self.tr("Redo"), stack.redo), key=key_text(Key.Redo))
             else:
-                toast.show_message(f"{title}.{moved}", stack.undo_action(step), key=key_text(Key.Undo))
+                toast.show_message(f"{title}.{moved_text}", stack.make_undo_action(step), key=key_text(Key.Undo))
             return
-        show = self.tr("Show"), partial(self.plants_requested.emit, undone.skipped_ids)
+        show_action = self.tr("Show"), partial(self.plants_requested.emit, undone.skipped_ids)
         template = Text(
             "{title}. {count:,} plants have been changed since and were left as they are.",
             one="{title}. 1 plant has been changed since and was left as it is.",
         )
-        problem = f"{translated(template.filled(count=undone.skipped, title=title))}{moved}"
-        toast.show_problem(problem, *([show] if undone.skipped_ids else []))
+        problem = f"{translated(template.filled(count=undone.skipped, title=title))}{moved_text}"
+        toast.show_problem(problem, *([show_action] if undone.skipped_ids else []))
 
     @Slot(QWidget, QWidget)
     def _on_focus_changed(self, _old: QWidget | None, new: QWidget | None) -> None:
@@ -235,25 +235,25 @@ class EditCommands(Feature):
 
     @Slot()
     def _on_menu_opens(self) -> None:
-        commands = self._possible_commands()
-        for name, action in (*self._actions.items(), (_UNDO, self._undo), (_REDO, self._redo)):
+        commands = self._find_commands()
+        for name, action in (*self._actions.items(), (_UNDO, self._undo_action), (_REDO, self._redo_action)):
             action.setEnabled(name in commands)
 
     @Slot()
     def _on_menu_closes(self) -> None:
         """Enable the keys of all commands: these check when pressed whether they can act."""
-        for action in (*self._actions.values(), self._undo, self._redo):
+        for action in (*self._actions.values(), self._undo_action, self._redo_action):
             action.setEnabled(True)
 
     def _run(self, name: str) -> None:
-        command = self._possible_commands().get(name)
+        command = self._find_commands().get(name)
         if command is not None:
             command()
         elif name == _UNDO:
             text = self.tr("There is nothing to undo here. Other changes are in the history.")
             self.context.page.toast.show_message(text, (self.tr("History…"), self.history_requested.emit))
 
-    def _possible_commands(self) -> dict[str, Callable[[], object]]:
+    def _find_commands(self) -> dict[str, Callable[[], object]]:
         stack = self.context.undo_stack
         commands: dict[str, Callable[[], object]] = {}
         if stack.next_undo is not None or stack.is_pending:
@@ -263,22 +263,22 @@ class EditCommands(Feature):
         text = QGuiApplication.clipboard().text()
         if text and not isinstance(self._focused, QLineEdit):
             commands[_PASTE] = partial(self.text_pasted.emit, text)
-        return commands | self._commands_of_focused_widget()
+        return commands | self._find_focused_commands()
 
-    def _commands_of_focused_widget(self) -> dict[str, Callable[[], object]]:
+    def _find_focused_commands(self) -> dict[str, Callable[[], object]]:
         """Return the commands that can act on the focused widget."""
         widget = self._focused
         if widget is None or not isValid(widget):
             return {}
         if isinstance(widget, QLineEdit | QPlainTextEdit):
-            return _commands_of_field(widget)
+            return _find_field_commands(widget)
         if isinstance(widget, PlainLabel):
             copy = partial(QGuiApplication.clipboard().setText, widget.selectedText())
             return {_COPY: copy} if widget.hasSelectedText() else {}
-        return _commands_of_view(widget) if isinstance(widget, QAbstractItemView) else {}
+        return _find_view_commands(widget) if isinstance(widget, QAbstractItemView) else {}
 
 
-def _commands_of_view(view: QAbstractItemView) -> dict[str, Callable[[], object]]:
+def _find_view_commands(view: QAbstractItemView) -> dict[str, Callable[[], object]]:
     commands: dict[str, Callable[[], object]] = {}
     if view.selectionModel().hasSelection():
         commands[_COPY] = partial(_press_copy, view)
@@ -292,33 +292,33 @@ def _press_copy(view: QAbstractItemView) -> None:
     QApplication.sendEvent(view, event)
 
 
-def _commands_of_field(field: QLineEdit | QPlainTextEdit) -> dict[str, Callable[[], object]]:
+def _find_field_commands(field: QLineEdit | QPlainTextEdit) -> dict[str, Callable[[], object]]:
     typed: QLineEdit | QTextDocument
     if isinstance(field, QLineEdit):
         typed = field
-        selected = field.hasSelectedText()
+        has_selection = field.hasSelectedText()
         is_empty = not field.text()
     else:
         typed = field.document()
-        selected = field.textCursor().hasSelection()
+        has_selection = field.textCursor().hasSelection()
         is_empty = field.document().isEmpty()
-    editable = not field.isReadOnly()
+    is_editable = not field.isReadOnly()
     commands = {
-        _UNDO: (editable and typed.isUndoAvailable(), field.undo),
-        _REDO: (editable and typed.isRedoAvailable(), field.redo),
-        _CUT: (selected and editable, field.cut),
-        _COPY: (selected, field.copy),
-        _PASTE: (editable and bool(QGuiApplication.clipboard().text()), field.paste),
+        _UNDO: (is_editable and typed.isUndoAvailable(), field.undo),
+        _REDO: (is_editable and typed.isRedoAvailable(), field.redo),
+        _CUT: (has_selection and is_editable, field.cut),
+        _COPY: (has_selection, field.copy),
+        _PASTE: (is_editable and bool(QGuiApplication.clipboard().text()), field.paste),
         _SELECT_ALL: (not is_empty, field.selectAll),
     }
-    return {name: command for name, (possible, command) in commands.items() if possible}
+    return {name: command for name, (is_possible, command) in commands.items() if is_possible}
 
 
-def _with_title(command: str, titled: str, change: Step | None) -> str:
+def _with_title(command: str, titled: str, step: Step | None) -> str:
     """Return the text of Undo or Redo, with the title of the step if there is one."""
-    if change is None:
+    if step is None:
         return command
-    return titled.format(title=shortened(translated(change.plain_title), _MAX_TITLE).replace("&", "&&"))
+    return titled.format(title=shortened(translated(step.plain_title), _MAX_TITLE_LENGTH).replace("&", "&&"))
 
 
 def _is_undone(reader: PlantReader, _task: Task, number: int) -> bool:

@@ -35,10 +35,10 @@ from plantdesk.ui.widgets.plain_text import PlainLabel, TextView, announce, repo
 _MANUAL_WIDTH = 880
 _MANUAL_HEIGHT = 600
 _PAGES_WIDTH = 190
-_ROW = 32
+_ROW_HEIGHT = 32
 _ABOUT_WIDTH = 560
 #: Keys that scroll the manual while the field has the focus.
-_SCROLLING = {Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown}
+_SCROLL_KEYS = {Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown}
 
 
 class ManualDialog(Dialog):
@@ -51,11 +51,11 @@ class ManualDialog(Dialog):
         super().__init__(self.tr("PlantDesk manual"), parent)
         self.setModal(False)
         self._search = SearchEdit(theme, self.tr("Search the manual"))
-        self._remark = PlainLabel(tone="muted")
-        self._remark.hide()
-        self._sources = [self._summary(), *map(manual.page_text, manual.PAGES)]
+        self._no_hit_label = PlainLabel(tone="muted")
+        self._no_hit_label.hide()
+        self._sources = [self._make_summary(), *map(manual.page_text, manual.PAGES)]
         self._titles = [source.partition("\n")[0].removeprefix("# ") for source in self._sources]
-        self._texts = [_plain_text(source) for source in self._sources]
+        self._texts = [_strip_markdown(source) for source in self._sources]
         #: The search as a regular expression, and the rows of the pages that have it.
         self._pattern = QRegularExpression()
         self._matches = [*range(len(self._sources))]
@@ -64,16 +64,16 @@ class ManualDialog(Dialog):
         self._pages.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         for title in self._titles:
             item = QListWidgetItem(title, self._pages)
-            item.setSizeHint(QSize(0, theme.metrics.scaled(_ROW)))
+            item.setSizeHint(QSize(0, theme.metrics.scaled(_ROW_HEIGHT)))
         self._pages.setFixedWidth(theme.metrics.scaled(_PAGES_WIDTH))
         self._text = QTextBrowser()
         self._text.setOpenLinks(False)
         report_focus(self._text)
         self._text.anchorClicked.connect(self._on_link)
-        self._pages.currentRowChanged.connect(self._show)
-        self._search.textChanged.connect(self._find)
+        self._pages.currentRowChanged.connect(self._show_row)
+        self._search.textChanged.connect(self._list_matches)
         QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self, self._search.setFocus)
-        head = fill(QHBoxLayout(), (self._search, 1), self._remark, spacing=M)
+        head = fill(QHBoxLayout(), (self._search, 1), self._no_hit_label, spacing=M)
         body = fill(QHBoxLayout(), self._pages, (self._text, 1), spacing=M)
         fill(QVBoxLayout(self), head, (body, 1), margins=EDGE, spacing=M)
         self.resize_to_fit(QSize(theme.metrics.scaled(_MANUAL_WIDTH), theme.metrics.scaled(_MANUAL_HEIGHT)))
@@ -90,13 +90,13 @@ class ManualDialog(Dialog):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if self.focusWidget() is self._search and self._search.text() and event.key() in ENTER_KEYS:
             self._go_to_hit()
-        elif self.focusWidget() is self._search and event.key() in _SCROLLING:
+        elif self.focusWidget() is self._search and event.key() in _SCROLL_KEYS:
             QCoreApplication.sendEvent(self._text, event)
         else:
             super().keyPressEvent(event)
 
     @Slot(int)
-    def _show(self, row: int) -> None:
+    def _show_row(self, row: int) -> None:
         self._text.setMarkdown(self._sources[row])
         self._text.document().setDocumentMargin(L)
         self._text.setAccessibleName(self._titles[row])
@@ -112,17 +112,17 @@ class ManualDialog(Dialog):
             self._go_to(address.fragment().replace("-", " "))
 
     @Slot(str)
-    def _find(self, text: str) -> None:
+    def _list_matches(self, text: str) -> None:
         """List the pages that have all words, and go to the first one of them."""
         words = text.split()
-        self._pattern = _pattern(words)
+        self._pattern = _compile_pattern(words)
         self._matches = [row for row, page in enumerate(self._texts) if all(word.casefold() in page for word in words)]
         for row in range(self._pages.count()):
             self._pages.setRowHidden(row, row not in self._matches)
-        self._remark.setText(self.tr("The manual does not contain {text}.").format(text=quoted(text.strip(), 20)))
-        self._remark.setVisible(not self._matches)
+        self._no_hit_label.setText(self.tr("The manual does not contain {text}.").format(text=quoted(text.strip(), 20)))
+        self._no_hit_label.setVisible(not self._matches)
         if not self._matches:
-            announce(self, self._remark.text())
+            announce(self, self._no_hit_label.text())
             return
         if self._pages.currentRow() not in self._matches:
             self._pages.setCurrentRow(self._matches[0])
@@ -141,7 +141,7 @@ class ManualDialog(Dialog):
             bar = self._text.verticalScrollBar()
             bar.setValue(bar.value() + cursor_y - height // 3)
 
-    def _summary(self) -> str:
+    def _make_summary(self) -> str:
         paragraphs = (
             "# " + self.tr("Summary"),
             self.tr(
@@ -175,14 +175,14 @@ class ManualDialog(Dialog):
             )
 
 
-def _pattern(words: Sequence[str]) -> QRegularExpression:
+def _compile_pattern(words: Sequence[str]) -> QRegularExpression:
     """Return an expression that matches all words side by side, or any of them."""
     escaped = [re.escape(word) for word in words]
     text = "|".join([r"[ \xa0]+".join(escaped), *sorted(escaped, key=len, reverse=True)])
     return QRegularExpression(text, QRegularExpression.PatternOption.CaseInsensitiveOption)
 
 
-def _plain_text(source: str) -> str:
+def _strip_markdown(source: str) -> str:
     document = QTextDocument()
     document.setMarkdown(source)
     return document.toPlainText().casefold()
@@ -195,15 +195,15 @@ class AboutDialog(Dialog):
         super().__init__(self.tr("About PlantDesk"), parent)
         checked = self.tr("PlantDesk checks once a day for new versions (Settings > New versions).")
         unchecked = self.tr("PlantDesk does not check for new versions; Settings > New versions lets it.")
-        diagnosis = diagnosis_of(theme)
-        copy = CopyButton(theme, self.tr("Copy &diagnosis"))
-        copy.set_content(diagnosis)
-        self.buttons.addButton(copy, START_ROLE)
-        close = self.buttons.addButton(self.tr("Close"), ButtonRole.RejectRole)
-        licences = PlainLabel(self._licences(), wrapped=True)
-        field = self._text_field(diagnosis)
+        diagnosis = make_diagnosis(theme)
+        copy_button = CopyButton(theme, self.tr("Copy &diagnosis"))
+        copy_button.set_content(diagnosis)
+        self.buttons.addButton(copy_button, START_ROLE)
+        close_button = self.buttons.addButton(self.tr("Close"), ButtonRole.RejectRole)
+        licences = PlainLabel(self._licences_text(), wrapped=True)
+        field = self._make_text_field(diagnosis)
         self.arrange(
-            self._header(theme),
+            self._make_header(theme),
             S,
             PlainLabel(checked if checks_for_updates else unchecked, tone="muted", wrapped=True),
             S,
@@ -216,9 +216,9 @@ class AboutDialog(Dialog):
             spacing=S,
         )
         self.fit_height(theme.metrics.scaled(_ABOUT_WIDTH))
-        close.setFocus()
+        close_button.setFocus()
 
-    def _header(self, theme: Theme) -> QHBoxLayout:
+    def _make_header(self, theme: Theme) -> QHBoxLayout:
         text = self.tr("Keeps your plants, and takes more of them from your own scripts.")
         titles = fill(
             QVBoxLayout(),
@@ -233,7 +233,7 @@ class AboutDialog(Dialog):
             spacing=L,
         )
 
-    def _text_field(self, diagnosis: str) -> TextView:
+    def _make_text_field(self, diagnosis: str) -> TextView:
         field = TextView(self.tr("Diagnosis"), diagnosis)
         lines = diagnosis.count("\n") + 2  # one of them is long
         spacing = field.fontMetrics().lineSpacing()
@@ -241,14 +241,14 @@ class AboutDialog(Dialog):
         field.setMaximumHeight(spacing * lines + 2 * EDGE)
         return field
 
-    def _licences(self) -> str:
+    def _licences_text(self) -> str:
         return self.tr(
             "PlantDesk is free software under the MIT licence. It contains Qt and PySide (LGPL 3), Python (PSF), "
             "SQLite (public domain), icons of Lucide (ISC) and more: the licences of all are beside the program."
         )
 
 
-def diagnosis_of(theme: Theme) -> str:
+def make_diagnosis(theme: Theme) -> str:
     """Return versions, and the appearance of the window on this screen."""
     screen = QGuiApplication.primaryScreen()
     size = screen.size()

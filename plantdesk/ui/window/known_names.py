@@ -51,9 +51,9 @@ class NamesDialog(Dialog):
         )
         self._intro_label = PlainLabel(intro, wrapped=True)
         self._about_label = PlainLabel(role="strong", wrapped=True)
-        self._progress = QProgressBar()
-        self._progress.setTextVisible(False)
-        self._progress.setAccessibleName(self.tr("Reading the list"))
+        self._progress_bar = QProgressBar()
+        self._progress_bar.setTextVisible(False)
+        self._progress_bar.setAccessibleName(self.tr("Reading the list"))
         self._message = MessageLine(context.theme)
         self._remove_button: QPushButton = self.buttons.addButton(self.tr("Remove the list"), START_ROLE)
         self.buttons.addButton(self.tr("Close"), ButtonRole.RejectRole)
@@ -61,11 +61,11 @@ class NamesDialog(Dialog):
         self._choose_button.setProperty("variant", "primary")
         self._remove_button.clicked.connect(self._remove)
         self._choose_button.clicked.connect(self._choose)
-        self.arrange(self._intro_label, self._about_label, self._progress, self._message)
+        self.arrange(self._intro_label, self._about_label, self._progress_bar, self._message)
         self._set_reading(is_reading=False)
         self._remove_button.hide()
         self._choose_button.setEnabled(False)  # or this answer could come after that about a new list
-        context.bridge.short_tasks.run(self, lambda _task: self._names.about(), self._on_asked, self._on_failed)
+        context.bridge.short_tasks.run(self, lambda _task: self._names.about(), self._on_about_read, self._on_failed)
 
     def read(self, file: Path) -> None:
         """Begin to make the list from a file."""
@@ -74,21 +74,22 @@ class NamesDialog(Dialog):
         source = input_file(file)
         self._message.clear()
         self._set_reading(is_reading=True)
-        self._progress.setRange(0, 0)
+        self._progress_bar.setRange(0, 0)
         task = self._context.bridge.long_tasks.run(
             self,
             lambda task: _replace_list(self._names, source, task),
             self._on_read,
             self._on_failed,
-            progress=self._progress_to,
+            progress=self._show_progress,
         )
         self.finished.connect(task.cancel)
 
-    def _on_asked(self, about: NamesList | None) -> None:
+    def _on_about_read(self, about: NamesList | None) -> None:
         self._choose_button.setEnabled(True)
         self._show(about)
 
     def _show(self, about: NamesList | None) -> None:
+        """Show size and source of the list, or that there is none."""
         text = self.tr("There is no list yet.")
         if about is not None:
             names = Text("{count:,} names", one="1 name", count=about.names)
@@ -106,30 +107,30 @@ class NamesDialog(Dialog):
         self._choose_button.setFocus()  # Qt would choose the other one while this one is disabled
 
     def _set_reading(self, *, is_reading: bool) -> None:
-        self._progress.setVisible(is_reading)
+        self._progress_bar.setVisible(is_reading)
         self._fit()
         for button in (self._choose_button, self._remove_button):
             button.setEnabled(not is_reading)
 
     @Slot()
     def _choose(self) -> None:
-        name = FileDialog.file_to_open(self, self.tr("Choose a list of names"), str(documents_folder()))
+        name = FileDialog.get_open_file(self, self.tr("Choose a list of names"), str(documents_folder()))
         if name:
             self.read(Path(name))
 
-    def _progress_to(self, fraction: float) -> None:
-        self._progress.setRange(0, 1000)
-        self._progress.setValue(round(1000 * fraction))
+    def _show_progress(self, fraction: float) -> None:
+        self._progress_bar.setRange(0, 1000)
+        self._progress_bar.setValue(round(1000 * fraction))
 
     def _on_read(self, result: tuple[NamesList, int]) -> None:
-        new_list, left_out = result
+        new_list, skipped_count = result
         self._set_reading(is_reading=False)
         self._show(new_list)
-        if left_out:
+        if skipped_count:
             text = Text(
                 "{count:,} names are left out, as they are not accepted, not of plants or fungi, or cannot be read.",
                 one="1 name is left out, as it is not accepted, not of a plant or fungus, or cannot be read.",
-                count=left_out,
+                count=skipped_count,
             )
             self._message.show_message(Tone.HINT, translated(text))
             self._fit()

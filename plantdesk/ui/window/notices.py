@@ -94,12 +94,12 @@ class StoreNotice(Feature):
 
     @override
     def show_no_store(self, reason: PlantDeskError) -> None:
-        actions = [self._restore_action()] if isinstance(reason, StoreDamagedError | StoreGoneError) else []
+        actions = [self._make_restore_action()] if isinstance(reason, StoreDamagedError | StoreGoneError) else []
         if isinstance(reason, StoreGoneError | NoStoreError):
             actions.append((self.tr("Start without plants"), self.new_store_requested.emit))
-        waits = self.context.location.server is not None and reason.retry_after is not None
-        again = self.tr("Try now") if waits else self.tr("Try again")
-        actions.append((again, self.try_again_requested.emit))
+        is_waiting = self.context.location.server is not None and reason.retry_after is not None
+        retry_label = self.tr("Try now") if is_waiting else self.tr("Try again")
+        actions.append((retry_label, self.try_again_requested.emit))
         if self.context.location.server is not None:
             self._show_no_server(self.context.location.server, reason, actions)
             return
@@ -108,12 +108,13 @@ class StoreNotice(Feature):
 
     def _show_no_server(self, server: str, reason: PlantDeskError, actions: list[MessageAction]) -> None:
         """Show why a shared store is not open."""
-        own = self.tr("My own plants"), self.own_store_requested.emit
+        own_action = self.tr("My own plants"), self.own_store_requested.emit
         if isinstance(reason, SignInNeededError):
             sign_in = self.tr("Sign in…"), self.address_requested.emit
-            self._show(self.tr("Sign in to the shared store"), error_text(reason), sign_in, own, tone=Tone.WARNING)
+            title = self.tr("Sign in to the shared store")
+            self._show(title, error_text(reason), sign_in, own_action, tone=Tone.WARNING)
             return
-        actions += [(self.tr("Change the address…"), self.address_requested.emit), own]
+        actions += [(self.tr("Change the address…"), self.address_requested.emit), own_action]
         if reason.retry_after is None:
             self._show(self.tr("The shared store could not be opened"), error_text(reason), *actions)
             return
@@ -131,10 +132,10 @@ class StoreNotice(Feature):
     @Slot(object)
     def _show_health(self, error: StoreError | None) -> None:
         """Show why the open store cannot save plants; None: it can."""
-        before = self._unreached_reason
+        previous_reason = self._unreached_reason
         self._unreached_reason = error_text(error) if isinstance(error, StoreUnreachableError) else ""
-        if before != self._unreached_reason:
-            self.context.page.toast.withdraw(before)
+        if previous_reason != self._unreached_reason:
+            self.context.page.toast.withdraw(previous_reason)
         if error is None:
             self._show_rights()
             return
@@ -150,7 +151,7 @@ class StoreNotice(Feature):
         text = error_text(error)
         actions = []
         if isinstance(error, StoreDamagedError | StoreMovedError):
-            actions = [self._restore_action()]
+            actions = [self._make_restore_action()]
         if not isinstance(error, StoreDamagedError):
             text += " " + self.tr("PlantDesk continues by itself when it can.")
         text += " " + self._unsaved_text()
@@ -180,16 +181,16 @@ class StoreNotice(Feature):
         )
         if self._bar.isHidden() or self._bar.text != text:  # or the time would change
             title = self.tr("The server has not answered since {time}").format(time=now)
-            other = self.tr("Other store…"), self.address_requested.emit
-            own = self.tr("My own plants"), self.own_store_requested.emit
-            self._show(title, text, other, own, tone=Tone.WARNING)
+            other_action = self.tr("Other store…"), self.address_requested.emit
+            own_action = self.tr("My own plants"), self.own_store_requested.emit
+            self._show(title, text, other_action, own_action, tone=Tone.WARNING)
 
     def _show(self, title: str, text: str, *actions: MessageAction, tone: Tone = Tone.ERROR) -> None:
         """Show a state, unless it is shown already: its buttons would lose the focus."""
         if self._bar.isHidden() or (self._bar.title, self._bar.text) != (title, text):
             self._bar.show_state(tone, title, text, *actions, persistent=True)
 
-    def _restore_action(self) -> MessageAction:
+    def _make_restore_action(self) -> MessageAction:
         return self.tr("Restore a backup…"), self.restore_requested.emit
 
 
@@ -241,5 +242,5 @@ class VersionNotice(Feature):
             text = self.tr("You have {version}. Nothing is installed by itself.").format(version=__version__)
             self._show(title, text, partial(QDesktopServices.openUrl, QUrl(release.page)))
 
-    def _show(self, title: str, text: str, see: Callable[[], object]) -> None:
-        self.context.page.add_bar().show_state(Tone.INFO, title, text, (self.tr("See what is new"), see))
+    def _show(self, title: str, text: str, show_news: Callable[[], object]) -> None:
+        self.context.page.add_bar().show_state(Tone.INFO, title, text, (self.tr("See what is new"), show_news))

@@ -26,8 +26,8 @@ _SUFFIX = ".db"
 #: The most stores in the list.
 _MAX_RECENT = 10
 #: The most characters of a name and of a folder in the list.
-_MAX_NAME = 60
-_MAX_FOLDER = 60
+_MAX_NAME_LENGTH = 60
+_MAX_FOLDER_LENGTH = 60
 
 
 class StoresFeature(Feature):
@@ -42,13 +42,13 @@ class StoresFeature(Feature):
         super().__init__(context)
         context.menus.add(Section.FILE_OPEN, self.tr("Ne&w store…"), self.choose_new)
         context.menus.add(Section.FILE_OPEN, self.tr("&Open store…"), self.choose, Key.Open)
-        context.menus.add_list(Section.FILE_RECENT, self._entries)
+        context.menus.add_list(Section.FILE_RECENT, self._list_entries)
 
     @override
     def set_store(self, opened: OpenStore) -> None:
         super().set_store(opened)
         location = self.context.location
-        if not location.is_own and _is_text(location.url):
+        if not location.is_own and _is_decodable(location.url):
             others = [url for url in self._recent if url != location.url]
             self.context.preferences.change(recent_stores=[location.url, *others][:_MAX_RECENT])
 
@@ -56,7 +56,7 @@ class StoresFeature(Feature):
     def _recent(self) -> Sequence[str]:
         return self.context.preferences.settings.recent_stores
 
-    def _entries(self) -> list[tuple[str, Callable[[], object]]]:
+    def _list_entries(self) -> list[tuple[str, Callable[[], object]]]:
         """Return the entries of the recent stores, except the shown one, and a command that clears the list."""
         texts = {url: _entry_text(url) for url in self._recent if url != self.context.location.url}
         entries: list[tuple[str, Callable[[], object]]]
@@ -75,14 +75,14 @@ class StoresFeature(Feature):
         """Let the user choose the file of a store or a desk file, and open the store."""
         stores = self.tr("Plant stores ({suffixes})").format(suffixes=f"*{_SUFFIX} *{DESK_FILE_SUFFIX}")
         filters = f"{stores};;{self.tr('All files (*)')}"
-        name = FileDialog.file_to_open(self.context.page, self.tr("Open store"), self._folder(), filters)
+        name = FileDialog.get_open_file(self.context.page, self.tr("Open store"), self._find_start_folder(), filters)
         if name:
             self.open(name)
 
     @Slot()
     def choose_new(self) -> None:
         """Let the user name a new file, and create a store in it."""
-        name = self._named_file(self.tr("New store"), self._folder())
+        name = self._ask_for_file(self.tr("New store"), self._find_start_folder())
         if name:
             self.create(name if Path(name).suffix else f"{name}{_SUFFIX}")
 
@@ -90,14 +90,14 @@ class StoresFeature(Feature):
     def choose_other(self) -> None:
         """Let the user name another file for this window, existing or new."""
         folder = self.context.location.folder or paths.home_folder()
-        name = self._named_file(self.tr("Choose a plant store, or name a new one"), str(folder))
+        name = self._ask_for_file(self.tr("Choose a plant store, or name a new one"), str(folder))
         if name:
             self.file_chosen.emit(name)
 
-    def _named_file(self, title: str, start: str) -> str:
+    def _ask_for_file(self, title: str, start: str) -> str:
         """Return the file that the user names, or an empty text; an existing file is not replaced."""
         filters = self.tr("Plant stores ({suffixes})").format(suffixes=f"*{_SUFFIX}")
-        return FileDialog.file_to_save(self.context.page, title, start, filters, replaces=False)
+        return FileDialog.get_save_file(self.context.page, title, start, filters, replaces=False)
 
     def open(self, url: str) -> None:
         """Open the store of a file or an address in its own window, after checking the file."""
@@ -107,26 +107,27 @@ class StoresFeature(Feature):
         """Create a store in a new file, and open it in its own window."""
         self._check(name, self._on_new_checked)
 
-    def _folder(self) -> str:
+    def _find_start_folder(self) -> str:
         location = self.context.location
         return str(documents_folder() if location.is_own or location.folder is None else location.folder)
 
     def _check(self, url: str, on_checked: Callable[[StoreLocation, bool], object]) -> None:
-        present = self.context.location
+        """Call `on_checked` with the location and whether it has a store, unless this window shows that store."""
+        current = self.context.location
 
-        def check(_task: object) -> tuple[StoreLocation, bool]:
+        def check_store(_task: object) -> tuple[StoreLocation, bool]:
             location = location_of(url)
-            return location, location.key == present.key or location.check()
+            return location, location.key == current.key or location.check()
 
         def on_result(result: tuple[StoreLocation, bool]) -> None:
             location, _ = result
-            if location.key == present.key:
-                text = self.tr("{store} is open in this window.").format(store=quoted(store_name(present)))
+            if location.key == current.key:
+                text = self.tr("{store} is open in this window.").format(store=quoted(store_name(current)))
                 self.context.page.toast.show_message(text)
             else:
                 on_checked(*result)
 
-        self.context.bridge.long_tasks.run(self, check, on_result, partial(self._on_refused, url))
+        self.context.bridge.long_tasks.run(self, check_store, on_result, partial(self._on_refused, url))
 
     def _on_checked(self, location: StoreLocation, exists: bool) -> None:
         if exists:
@@ -135,7 +136,7 @@ class StoresFeature(Feature):
         text = self.tr("{store} is not there any more, or is empty. It was in {folder}.").format(
             store=quoted(location.name), folder=quoted(_folder_text(location))
         )
-        self.context.page.toast.show_problem(text, *self._forget_actions(location.url))
+        self.context.page.toast.show_problem(text, *self._make_forget_actions(location.url))
 
     def _on_new_checked(self, location: StoreLocation, exists: bool) -> None:
         if not exists:
@@ -148,13 +149,13 @@ class StoresFeature(Feature):
         """Show why a file is no store, with an action that imports it if it may have plants."""
         from plantdesk.transfer.formats import SUFFIXES
 
-        actions = self._forget_actions(url)
+        actions = self._make_forget_actions(url)
         suffix = Path(url).suffix.lower()
         if isinstance(error, ForeignFileError) and self.opened is not None and suffix in SUFFIXES and suffix != _SUFFIX:
             actions = [(self.tr("Import…"), partial(self.import_requested.emit, [Path(url)])), *actions]
         self.context.page.toast.show_problem(error_text(error), *actions)
 
-    def _forget_actions(self, url: str) -> list[MessageAction]:
+    def _make_forget_actions(self, url: str) -> list[MessageAction]:
         return [(self.tr("Remove from the list"), partial(self._forget, url))] if url in self._recent else []
 
     def _start(self, location: StoreLocation) -> None:
@@ -167,8 +168,8 @@ class StoresFeature(Feature):
         toast = self.context.page.toast
         port = self.context.preferences.of_store(location.key).get("port")
         program, *options = window_command("--port", str(port) if is_port(port) else "0", "--database", location.url)
-        started, _ = QProcess.startDetached(program, options)
-        if started:
+        is_started, _ = QProcess.startDetached(program, options)
+        if is_started:
             toast.show_message(self.tr("Opening {store}…").format(store=quoted(store_name(location))))
         else:
             toast.show_problem(self.tr("Another window could not be started. Start PlantDesk again."))
@@ -180,10 +181,10 @@ def _entry_text(url: str) -> str:
         location = location_of(url)
     except PlantDeskError:
         return ""
-    name = shortened(one_line(store_name(location)), _MAX_NAME)
+    name = shortened(one_line(store_name(location)), _MAX_NAME_LENGTH)
     folder = "" if location.folder is None else _folder_text(location)
-    if len(folder) > _MAX_FOLDER:
-        folder = f"…{folder[1 - _MAX_FOLDER :]}"  # the end says more
+    if len(folder) > _MAX_FOLDER_LENGTH:
+        folder = f"…{folder[1 - _MAX_FOLDER_LENGTH :]}"  # the end says more
     return (f"{name} — {folder}" if folder else name).replace("&", "&&")
 
 
@@ -191,6 +192,6 @@ def _folder_text(location: StoreLocation) -> str:
     return one_line(QDir.toNativeSeparators(str(location.folder)))
 
 
-def _is_text(url: str) -> bool:
+def _is_decodable(url: str) -> bool:
     """Return whether a path has no undecodable bytes, so that it can be saved and passed to another process."""
     return url.isprintable() or not any("\ud800" <= character <= "\udfff" for character in url)

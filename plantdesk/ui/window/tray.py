@@ -36,14 +36,14 @@ _CHECK_INTERVAL_MS = 30_000
 _ICON_SIZE = 64
 _DOT_SIZE = 26
 #: Errors that prevent saving plants until the user acts.
-_NEEDING_ACTION = (StoreFullError, StoreReadOnlyError, StoreDamagedError, StoreMovedError)
+_ERRORS_NEEDING_ACTION = (StoreFullError, StoreReadOnlyError, StoreDamagedError, StoreMovedError)
 
 
 class TrayFeature(Feature):
     """Shows the icon if the settings say so, and decides whether closing hides the window."""
 
-    #: (request) Handle a `WindowRequest`.
-    requested = Signal(object)
+    #: (request) Show the window as a `WindowRequest` says.
+    window_requested = Signal(object)
 
     def __init__(self, context: WindowContext, window: MainWindow, server: ApiControl) -> None:
         super().__init__(context)
@@ -51,7 +51,7 @@ class TrayFeature(Feature):
         self._server = server
         self._server_error = self._store_error = ""
         self._icon: QSystemTrayIcon | None = None
-        self._has_begun = self._has_tokens = False
+        self._is_started = self._has_tokens = False
         self._messages: dict[str, tuple[str, str]] = {}
         self._today_action = QAction(self)
         self._today_action.setEnabled(False)
@@ -62,9 +62,9 @@ class TrayFeature(Feature):
         context.bridge.backup_changed.connect(self._show_backup)
         context.preferences.changed.connect(self._update_icon)
 
-    def begin(self) -> None:
+    def start(self) -> None:
         """Show the icon, and let closing hide the window from now on."""
-        self._has_begun = True
+        self._is_started = True
         self._window.hide_on_close = self._hide_on_close
         self._show_server(self._server.state)
         self._update_icon()
@@ -72,9 +72,9 @@ class TrayFeature(Feature):
             self._check_timer.start()
 
     @Slot()
-    def end(self) -> None:
+    def stop(self) -> None:
         """Ignore changes of settings from now on: the window is closing."""
-        self._has_begun = False
+        self._is_started = False
 
     @override
     def set_store(self, opened: OpenStore) -> None:
@@ -127,17 +127,17 @@ class TrayFeature(Feature):
 
     @property
     def _can_show_messages(self) -> bool:
-        return self._has_begun and QSystemTrayIcon.isSystemTrayAvailable()
+        return self._is_started and QSystemTrayIcon.isSystemTrayAvailable()
 
     @Slot(QWindow.Visibility)
-    def _on_visibility(self, visibility: QWindow.Visibility) -> None:
+    def _on_visibility_changed(self, visibility: QWindow.Visibility) -> None:
         if self._messages and visibility not in {QWindow.Visibility.Hidden, QWindow.Visibility.Minimized}:
             self._messages.clear()
             self._update_icon()
 
     @Slot()
     def _show_window(self) -> None:
-        self.requested.emit(WindowRequest())
+        self.window_requested.emit(WindowRequest())
 
     def _hide_on_close(self) -> bool:
         """Hide the window, or ask once whether to, if there is a tray; return False if it has to be closed."""
@@ -160,12 +160,12 @@ class TrayFeature(Feature):
         )
         box = MessageBox(self.context.theme, "PlantDesk", title, text, self.context.page)
         box.set_icon("sprout", "accent")
-        box.add_button(self.tr("&Quit")).clicked.connect(partial(self._on_answered, keeps=False))
-        box.add_button(self.tr("&Keep running")).clicked.connect(partial(self._on_answered, keeps=True))
+        box.add_button(self.tr("&Quit")).clicked.connect(partial(self._on_answered, keep_running=False))
+        box.add_button(self.tr("&Keep running")).clicked.connect(partial(self._on_answered, keep_running=True))
         box.open()
 
-    def _on_answered(self, _checked: bool = False, *, keeps: bool) -> None:  # noqa: FBT002  of `clicked`
-        self.context.preferences.change(keep_in_tray=keeps, tray_answered=True)
+    def _on_answered(self, _checked: bool = False, *, keep_running: bool) -> None:  # noqa: FBT002  of `clicked`
+        self.context.preferences.change(keep_in_tray=keep_running, tray_answered=True)
         self._window.close()
 
     def _hide(self) -> None:
@@ -183,7 +183,8 @@ class TrayFeature(Feature):
 
     @Slot()
     def _update_icon(self) -> None:
-        if not self._has_begun:
+        """Show the icon as long as it is needed; without an icon, no window may stay hidden."""
+        if not self._is_started:
             return
         hides_on_close = self._hides_on_close
         is_shown = hides_on_close or bool(self._messages)
@@ -201,8 +202,8 @@ class TrayFeature(Feature):
         menu = QMenu(self.context.page)
         menu.addAction(self._today_action)
         menu.addSeparator()
-        menu.addAction(self.tr("&Show PlantDesk"), partial(self.requested.emit, WindowRequest()))
-        menu.addAction(self.tr("&Add a plant…"), partial(self.requested.emit, WindowRequest(quick=True)))
+        menu.addAction(self.tr("&Show PlantDesk"), partial(self.window_requested.emit, WindowRequest()))
+        menu.addAction(self.tr("&Add a plant…"), partial(self.window_requested.emit, WindowRequest(quick=True)))
         menu.addSeparator()
         menu.addActions(menus.actions_of(Section.TOOLS_API)[:2])
         menu.addSeparator()
@@ -213,12 +214,12 @@ class TrayFeature(Feature):
         icon.messageClicked.connect(self._show_window)
         window = self.context.page.window()
         window.winId()  # creates its handle if it was never shown
-        window.windowHandle().visibilityChanged.connect(self._on_visibility)
+        window.windowHandle().visibilityChanged.connect(self._on_visibility_changed)
         return icon
 
     @Slot()
     def _open_settings(self) -> None:
-        self.requested.emit(WindowRequest())
+        self.window_requested.emit(WindowRequest())
         (settings_action,) = self.context.menus.actions_of(Section.EDIT_SETTINGS)
         settings_action.trigger()
 
@@ -240,7 +241,7 @@ class TrayFeature(Feature):
     def _show_health(self, error: StoreError | None) -> None:
         self._store_error = "" if error is None else error_text(error)
         self._show_state()
-        if error is None or isinstance(error, _NEEDING_ACTION):
+        if error is None or isinstance(error, _ERRORS_NEEDING_ACTION):
             self._notify("store", self.tr("Plants cannot be saved"), error)
 
     @Slot(object)

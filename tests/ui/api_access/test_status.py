@@ -19,7 +19,7 @@ from plantdesk.domain.records import FORM, Changes, PlantRow, Source, SourceKind
 from plantdesk.domain.server_state import Failed, NotAnsweringError, Off, On, PortInUseError, ServerState, Starting
 from plantdesk.store import location_of
 from plantdesk.store.sqlite.store import SqliteStore
-from plantdesk.ui.api_access.dialog import TOKEN_FILE, Language, snippet
+from plantdesk.ui.api_access.dialog import TOKEN_FILE, Language, make_snippet
 from plantdesk.ui.api_access.status import ApiStatus
 from plantdesk.ui.theme.theme import Theme
 from tests.support.waiting import SECONDS
@@ -183,7 +183,7 @@ def test_a_snippet_adds_a_plant_even_where_a_proxy_is_set(
 ) -> None:
     file = tmp_path / "it's a $(token) file"
     file.write_text(store.tokens.create("greenhouse").result(SECONDS).token + "\n")
-    text = snippet(language, address, 41, str(file))
+    text = make_snippet(language, address, 41, str(file))
     environment = {**os.environ, "http_proxy": "http://127.0.0.1:9", "HTTP_PROXY": "http://127.0.0.1:9"}
     done = subprocess.run(
         [*command, text], env=environment, capture_output=True, text=True, timeout=SECONDS, check=False
@@ -201,7 +201,7 @@ def test_no_process_of_the_curl_snippet_has_the_token_in_its_command_line(store:
     file = tmp_path / "token"
     file.write_text(token)
     with socket.create_server(("127.0.0.1", 0)) as server:
-        text = snippet(Language.CURL, f"http://127.0.0.1:{server.getsockname()[1]}", 41, str(file))
+        text = make_snippet(Language.CURL, f"http://127.0.0.1:{server.getsockname()[1]}", 41, str(file))
         with subprocess.Popen(["sh", "-c", text], start_new_session=True) as shell:
             connection, _ = server.accept()  # curl runs now, and waits for an answer
             with connection:
@@ -222,6 +222,6 @@ def _command_line(process: Path) -> bytes:
 
 @pytest.mark.parametrize("language", Language)
 def test_without_a_saved_token_a_snippet_says_how_to_make_the_file(language: Language) -> None:
-    text = snippet(language, "http://127.0.0.1:8721", 1)
+    text = make_snippet(language, "http://127.0.0.1:8721", 1)
     assert text.startswith(f"# once: plantdesk token create my-script --output {TOKEN_FILE}\n")
     assert text.count(TOKEN_FILE) == 2

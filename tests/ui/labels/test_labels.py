@@ -141,7 +141,7 @@ class LabelDriver(WindowDriver):
         return WindowDriver(self.qtbot, self.the(LabelDialog))
 
     def save(self, dialog: WindowDriver, file: Path) -> None:
-        self._monkeypatch.setattr(FileDialog, "file_to_save", lambda *_, **_options: str(file))
+        self._monkeypatch.setattr(FileDialog, "get_save_file", lambda *_, **_options: str(file))
         dialog.button("Save as PDF…").click()
 
 

@@ -142,7 +142,7 @@ def test_what_is_filled_in_is_no_part_of_the_draft(desk: EntryDriver) -> None:
 def test_who_types_on_without_looking_adds_what_was_typed(
     desk: EntryDriver, monkeypatch: pytest.MonkeyPatch, key: Qt.Key
 ) -> None:
-    monkeypatch.setattr("plantdesk.ui.plants.form_fields._SEEN_AFTER", 3600)  # on a machine of any speed
+    monkeypatch.setattr("plantdesk.ui.plants.form_fields._SEEN_AFTER_SECONDS", 3600)  # on a machine of any speed
     desk.type_name("Mon")
     desk.expect_fields("Monstera deliciosa", "living room")
     desk.press(key)
@@ -588,7 +588,7 @@ def test_tags_are_completed_level_by_level(desk: EntryDriver) -> None:
 
 def test_a_form_that_is_deleted_has_no_list_to_close(qtbot: QtBot, theme: Theme, bridge: Bridge) -> None:
     form = PlantForm(theme, MessageLine(theme))
-    NameCompletion(form, AddQueue(bridge, form, sent=lambda _answer: None), lambda: None)
+    NameCompletion(form, AddQueue(bridge, form, on_sent=lambda _answer: None), lambda: None)
     with qtbot.waitExposed(form):
         form.show()
     form.activateWindow()

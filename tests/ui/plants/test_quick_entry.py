@@ -33,7 +33,7 @@ class QuickDriver(WindowDriver):
     def __init__(self, qtbot: QtBot, workspace: Workspace) -> None:
         self.workspace = workspace
         self.main = WindowDriver(qtbot, workspace.window())
-        workspace.open_quick("")
+        workspace.open_quick_entry("")
         window = next(each for each in QApplication.topLevelWidgets() if isinstance(each, QuickEntry))
         super().__init__(qtbot, window)
         self.until_open()
@@ -42,7 +42,7 @@ class QuickDriver(WindowDriver):
         self.until(lambda: self.widget.isVisible() and self.name.hasFocus())
 
     def open_again(self) -> None:
-        self.workspace.open_quick("")
+        self.workspace.open_quick_entry("")
         self.until_open()
 
     def until_closed(self) -> None:
@@ -191,14 +191,14 @@ def test_without_a_store_the_plant_waits_and_the_window_says_so(qtbot: QtBot, ba
     bare.show_no_store(StoreUnreachableError())
     desk = QuickDriver(qtbot, bare)
     assert desk.message.text == "The plant waits until the store can be reached."
-    with qtbot.waitSignal(bare.quick_done, timeout=MILLISECONDS):
+    with qtbot.waitSignal(bare.quick_entry_closed, timeout=MILLISECONDS):
         desk.enter("Fern")
     desk.until_closed()
     desk.until(lambda: "Fern" in desk.main.unsaved())
 
 
 def test_the_label_of_a_plant_is_shown_in_the_main_window(desk: QuickDriver) -> None:
-    with desk.qtbot.waitSignal(desk.workspace.requested, timeout=MILLISECONDS) as requested:
+    with desk.qtbot.waitSignal(desk.workspace.window_requested, timeout=MILLISECONDS) as requested:
         desk.enter("plantdesk:2")
     assert requested.args == [WindowRequest(address="plantdesk:2")]
     desk.until_closed()

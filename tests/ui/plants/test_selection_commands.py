@@ -174,7 +174,7 @@ def test_the_row_before_scattered_ones_at_the_end_is_selected(desk: UndoDriver) 
 def test_very_many_plants_are_deleted_after_a_question_whose_focus_is_on_cancel(
     desk: UndoDriver, store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(commands, "_MAX_UNASKED", 9)
+    monkeypatch.setattr(commands, "_MAX_UNCONFIRMED_DELETIONS", 9)
     desk.table.setFocus()
     desk.press(Qt.Key.Key_A, CONTROL)
     desk.press(Qt.Key.Key_Delete)

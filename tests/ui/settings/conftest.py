@@ -51,8 +51,8 @@ def desk(qtbot: QtBot, context: WindowContext, bridge: Bridge) -> Iterator[Setti
     server, plants = ApiSwitch(bridge), PlantsFeature(context)
     pressed: list[str] = []
     commands = SettingCommands(
-        plants.view.compact_command,
-        plants.view.keep_tag_command,
+        plants.view_commands.compact_command,
+        plants.view_commands.keep_tag_command,
         lambda: pressed.append("API access"),
         lambda: pressed.append("back up"),
         lambda page, heading: pressed.extend((page, heading)),

@@ -46,7 +46,7 @@ def test_what_the_menu_changes_is_shown(desk: SettingsDriver, context: WindowCon
     WindowCommands(context, cast("MainWindow", context.page.window()))
     context.preferences.change(theme="light")
     assert desk.the(QComboBox, "Theme").currentText() == "Light"
-    command, box = desk.plants.view.keep_tag_command, desk.button("Keep the tag for the next plant")
+    command, box = desk.plants.view_commands.keep_tag_command, desk.button("Keep the tag for the next plant")
     command.trigger()
     assert box.isChecked()
     box.click()
@@ -124,7 +124,7 @@ def test_backups_are_kept_where_how_often_and_how_many_the_user_wants(
     drive = tmp_path / "drive"
     drive.mkdir()
     chosen = [str(drive), str(tmp_path / "gone"), str(tmp_path)]
-    monkeypatch.setattr(FileDialog, "folder_to_use", lambda *_arguments: chosen.pop(0))
+    monkeypatch.setattr(FileDialog, "get_existing_folder", lambda *_arguments: chosen.pop(0))
     desk.button("Change…").click()
     desk.until(lambda: saved(context, tmp_path).settings.backup_folder == str(drive))
     desk.button("Change…").click()

@@ -15,7 +15,7 @@ from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.preferences import Preferences
 from plantdesk.ui.shared_store.dialog import SharedStoreDialog
-from plantdesk.ui.shared_store.feature import cloud_of, is_network, is_remote
+from plantdesk.ui.shared_store.feature import cloud_of, is_network_file_system, is_remote
 from plantdesk.ui.shared_store.outcomes import ProbeResults, SetupPanel
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.dialog import FileDialog
@@ -194,7 +194,7 @@ def test_a_desk_file_opens_the_same_store_without_user_and_password(
     desk: StoreDriver, postgres: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     location = postgres.new_store()
-    monkeypatch.setattr(FileDialog, "file_to_save", lambda *_, **_options: str(tmp_path / "plants"))
+    monkeypatch.setattr(FileDialog, "get_save_file", lambda *_, **_options: str(tmp_path / "plants"))
     desk.test(location.url.replace("plants@", "plants:s3cret@"))
     desk.button("Save a file for other computers…").click()
     file = tmp_path / "plants.plantdesk-store"
@@ -205,7 +205,7 @@ def test_a_desk_file_opens_the_same_store_without_user_and_password(
     assert saved.key == location.key
     assert "plants@" not in saved.url
     desk.type(desk.field("Address"), "elsewhere")
-    monkeypatch.setattr(FileDialog, "file_to_open", lambda *_: str(file))
+    monkeypatch.setattr(FileDialog, "get_open_file", lambda *_: str(file))
     desk.button("Open its file…").click()
     assert (desk.field("Address").text(), desk.field("Database").text()) == ("127.0.0.1", location.name)
     assert desk.can_open() is False
@@ -217,7 +217,7 @@ def test_a_desk_file_is_written_into_a_pipe_and_does_not_replace_it(
     desk: StoreDriver, postgres: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     os.mkfifo(pipe := tmp_path / "pipe.plantdesk-store")
-    monkeypatch.setattr(FileDialog, "file_to_save", lambda *_, **_options: str(pipe))
+    monkeypatch.setattr(FileDialog, "get_save_file", lambda *_, **_options: str(pipe))
     desk.test(postgres.new_store().url)
     with os.fdopen(os.open(pipe, os.O_RDONLY | os.O_NONBLOCK), "rb") as reader:
         desk.button("Save a file for other computers…").click()
@@ -311,8 +311,8 @@ def test_a_folder_of_nextcloud_is_known_by_its_database(tmp_path: Path) -> None:
 
 
 def test_file_systems_of_other_computers_are_known_by_their_type(tmp_path: Path) -> None:
-    assert all(map(is_network, (b"nfs", b"nfs4", b"cifs", b"smb3", b"smbfs", b"fuse.sshfs")))
-    assert not any(map(is_network, (b"ext4", b"btrfs", b"NTFS", b"apfs", b"fuseblk", b"")))
+    assert all(map(is_network_file_system, (b"nfs", b"nfs4", b"cifs", b"smb3", b"smbfs", b"fuse.sshfs")))
+    assert not any(map(is_network_file_system, (b"ext4", b"btrfs", b"NTFS", b"apfs", b"fuseblk", b"")))
     assert not is_remote(tmp_path)
 
 

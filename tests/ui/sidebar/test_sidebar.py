@@ -17,7 +17,7 @@ from plantdesk.domain.records import FORM
 from plantdesk.domain.selections import HasTag, Selection
 from plantdesk.domain.validation import new_plant
 from plantdesk.store.sqlite.store import SqliteStore
-from plantdesk.ui.plant_drag import plants_data
+from plantdesk.ui.plant_drag import make_plants_data
 from plantdesk.ui.plants.search_bar import FilterChips
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.sidebar.view import ENTRY_ROLE, SidebarView
@@ -426,7 +426,7 @@ def test_the_list_scrolls_while_plants_are_dragged_to_its_end(desk: SidebarDrive
     desk.window.resize(1300, 500)
     desk.until(lambda: desk.view.verticalScrollBar().maximum() > 0 and "tag 19" in desk.entries())
     viewport = desk.view.viewport()
-    arguments = Qt.DropAction.CopyAction, plants_data(), Qt.MouseButton.LeftButton, NONE
+    arguments = Qt.DropAction.CopyAction, make_plants_data(), Qt.MouseButton.LeftButton, NONE
     desk.view.verticalScrollBar().setValue(0)
     edge = QPoint(50, viewport.height() - 4)
     QApplication.sendEvent(viewport, QDragEnterEvent(edge, *arguments))
@@ -449,7 +449,7 @@ def test_a_row_is_dragged_whether_or_not_it_is_selected(desk: SidebarDriver) -> 
 
 def drop(desk: SidebarDriver, target: str, data: QMimeData | None = None) -> bool:
     """Move plants over an entry and drop them; return whether they were taken."""
-    data = plants_data() if data is None else data
+    data = make_plants_data() if data is None else data
     point, viewport = desk.point(target), desk.view.viewport()
     arguments = Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, NONE
     QApplication.sendEvent(viewport, QDragEnterEvent(point, *arguments))

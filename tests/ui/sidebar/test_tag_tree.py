@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from plantdesk.store.sqlite.store import SqliteStore
-from plantdesk.ui.plant_drag import dragged_tag, tag_data
+from plantdesk.ui.plant_drag import make_tag_data, read_dragged_tag
 from plantdesk.ui.sidebar.view import ENTRY_ROLE
 from plantdesk.ui.widgets.dialog import MessageBox
 from plantdesk.ui.widgets.plain_text import PlainLabel
@@ -148,7 +148,7 @@ def test_a_branch_is_renamed_as_one_change_and_the_filter_follows(desk: TreeDriv
 
 def test_the_focus_stays_on_a_tag_in_a_branch_that_is_renamed_and_undone(desk: TreeDriver) -> None:
     desk.go_to("left")
-    drop(desk, "hall", tag_data("garden"))
+    drop(desk, "hall", make_tag_data("garden"))
     desk.shows_tree("hall 5", "  garden 4", "    bed 1 1", "    bed 3 2", "      left 1")
     assert desk.view.currentIndex().data() == "left"
     desk.button("Undo").click()
@@ -200,7 +200,7 @@ def test_the_focus_stays_on_the_tag_into_which_one_is_merged(desk: TreeDriver, i
 )
 def test_a_tag_is_dragged_to_another_place(desk: TreeDriver, tag: str, target: str, tags: dict[str, str]) -> None:
     before = desk.tags()
-    assert drop(desk, target, tag_data(tag))
+    assert drop(desk, target, make_tag_data(tag))
     desk.until(lambda: desk.tags().items() >= tags.items())
     desk.until(lambda: "Undo" in desk.buttons())
     desk.button("Undo").click()
@@ -209,7 +209,7 @@ def test_a_tag_is_dragged_to_another_place(desk: TreeDriver, tag: str, target: s
 
 def test_a_tag_is_dragged_by_the_mouse_but_not_by_its_arrow(desk: TreeDriver, monkeypatch: pytest.MonkeyPatch) -> None:
     dragged: list[str | None] = []
-    monkeypatch.setattr(QDrag, "exec", lambda drag, _actions: dragged.append(dragged_tag(drag.mimeData())))
+    monkeypatch.setattr(QDrag, "exec", lambda drag, _actions: dragged.append(read_dragged_tag(drag.mimeData())))
     desk.go_to("hall")
     viewport, least = desk.view.viewport(), QApplication.startDragDistance()
     for start in (desk.point("All plants"), desk.point("bed 3"), chevron(desk, "garden")):
@@ -227,7 +227,7 @@ def test_a_tag_is_dragged_by_the_mouse_but_not_by_its_arrow(desk: TreeDriver, mo
     [("garden", "left"), ("garden", "garden"), ("garden/bed 1", "garden"), ("hall", "Tags"), ("hall", "All plants")],
 )
 def test_a_tag_is_not_dropped_where_it_cannot_go(desk: TreeDriver, tag: str, target: str) -> None:
-    assert not drop(desk, target, tag_data(tag))
+    assert not drop(desk, target, make_tag_data(tag))
 
 
 def test_a_branch_is_removed(desk: TreeDriver) -> None:
@@ -242,7 +242,7 @@ def test_a_folded_branch_is_opened_by_what_is_dragged_over_it(desk: TreeDriver) 
     desk.go_to("garden")
     desk.press(Qt.Key.Key_Left)
     desk.shows_tree("garden 4", "hall 1")
-    viewport, arguments = desk.view.viewport(), (Qt.DropAction.CopyAction, tag_data("hall"), LEFT, NONE)
+    viewport, arguments = desk.view.viewport(), (Qt.DropAction.CopyAction, make_tag_data("hall"), LEFT, NONE)
     QApplication.sendEvent(viewport, QDragEnterEvent(desk.point("garden"), *arguments))
     QApplication.sendEvent(viewport, QDragMoveEvent(desk.point("garden"), *arguments))
     desk.shows_tree(*TREE)

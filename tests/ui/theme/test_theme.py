@@ -17,9 +17,9 @@ from plantdesk.ui.theme.colors import (
     Colors,
     dot_color,
     hue_of,
-    in_high_contrast,
-    palette_of,
+    make_palette,
     pill_colors,
+    with_high_contrast,
 )
 from plantdesk.ui.theme.metrics import FontRole
 from plantdesk.ui.theme.theme import Theme
@@ -155,7 +155,7 @@ PAIRS = [
 ]
 
 
-@pytest.mark.parametrize("colors", [LIGHT, DARK, in_high_contrast(LIGHT), in_high_contrast(DARK)])
+@pytest.mark.parametrize("colors", [LIGHT, DARK, with_high_contrast(LIGHT), with_high_contrast(DARK)])
 @pytest.mark.parametrize(("front", "back", "least"), PAIRS)
 def test_every_pair_of_colours_can_be_distinguished(colors: Colors, front: str, back: str, least: float) -> None:
     assert contrast(colors.color(front), colors.color(back)) >= least
@@ -167,7 +167,7 @@ def test_every_tag_can_be_read_on_its_pill(dark: bool) -> None:  # noqa: FBT001 
         assert contrast(*pill_colors(hue, dark=dark)) >= 7.5
 
 
-@pytest.mark.parametrize("colors", [LIGHT, DARK, in_high_contrast(LIGHT), in_high_contrast(DARK)])
+@pytest.mark.parametrize("colors", [LIGHT, DARK, with_high_contrast(LIGHT), with_high_contrast(DARK)])
 def test_dots_are_visible_and_none_stands_out(colors: Colors) -> None:
     found = [contrast(dot_color(hue, colors), colors.color("sidebar")) for hue in range(len(HUES))]
     assert min(found) >= 3.7
@@ -182,12 +182,12 @@ def test_a_tag_keeps_its_colour_from_one_start_to_the_next() -> None:
 def _usual_palette(qapp: QApplication) -> Iterator[None]:
     yield
     Theme(qapp, ThemeMode.LIGHT)
-    qapp.setPalette(palette_of(LIGHT))  # a theme that finds its style sheet leaves the palette
+    qapp.setPalette(make_palette(LIGHT))  # a theme that finds its style sheet leaves the palette
 
 
 @pytest.mark.parametrize("mode", ThemeMode)
 def test_a_theme_has_set_the_palette_when_it_is_made(qapp: QApplication, mode: ThemeMode) -> None:
-    qapp.setPalette(palette_of(LIGHT))  # that of the system, whatever the test before has left
+    qapp.setPalette(make_palette(LIGHT))  # that of the system, whatever the test before has left
     theme = Theme(qapp, mode)
     assert qapp.palette().color(QPalette.ColorRole.Window) == theme.colors.color("window")
-    assert theme.colors.dark is (mode is ThemeMode.DARK)
+    assert theme.colors.is_dark is (mode is ThemeMode.DARK)

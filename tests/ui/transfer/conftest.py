@@ -48,8 +48,8 @@ class TransferDriver(WindowDriver):
     def answer_file_dialogs(self, *files: Path) -> None:
         """Let the system's file dialogs, which no test can drive, return `files`."""
         names = [str(file) for file in files]
-        self._monkeypatch.setattr(FileDialog, "files_to_open", lambda *_: names)
-        self._monkeypatch.setattr(FileDialog, "file_to_save", lambda *_, **_options: names[0])
+        self._monkeypatch.setattr(FileDialog, "get_open_files", lambda *_: names)
+        self._monkeypatch.setattr(FileDialog, "get_save_file", lambda *_, **_options: names[0])
 
     def open_import(self, *files: Path) -> None:
         """Choose files by the key of the command, and wait for the counts."""

@@ -74,4 +74,4 @@ def test_a_file_dialog_returns_what_is_chosen(qtbot: QtBot, tmp_path: Path, acce
     timer.timeout.connect(answer)
     timer.start()
     file = str(tmp_path / "plants.csv")
-    assert FileDialog.file_to_save(parent, "Save", file) == (file if accepts else "")
+    assert FileDialog.get_save_file(parent, "Save", file) == (file if accepts else "")

@@ -11,7 +11,7 @@ from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
 from plantdesk.ui.theme.theme import Theme
-from plantdesk.ui.widgets.fields import ComboBox, spin_box
+from plantdesk.ui.widgets.fields import ComboBox, make_spin_box
 from plantdesk.ui.widgets.plain_table import Cell, PlainTable
 from tests.support.window_driver import WindowDriver
 
@@ -22,7 +22,7 @@ def combo_box() -> QComboBox:
     return box
 
 
-@pytest.mark.parametrize("make", [combo_box, partial(spin_box, QSpinBox), partial(spin_box, QDoubleSpinBox)])
+@pytest.mark.parametrize("make", [combo_box, partial(make_spin_box, QSpinBox), partial(make_spin_box, QDoubleSpinBox)])
 def test_the_wheel_is_left_to_what_a_field_is_in(qtbot: QtBot, make: Callable[[], QWidget]) -> None:
     field = make()
     desk = WindowDriver(qtbot, field)

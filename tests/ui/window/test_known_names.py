@@ -126,7 +126,7 @@ def test_the_settings_have_the_number_of_names_and_a_switch(listed: ListDriver) 
 
 def test_a_list_is_made_of_a_file_and_removed(desk: ListDriver, monkeypatch: pytest.MonkeyPatch) -> None:
     file = desk.file("\n".join(LISTED))
-    monkeypatch.setattr(FileDialog, "file_to_open", lambda *_: str(file))
+    monkeypatch.setattr(FileDialog, "get_open_file", lambda *_: str(file))
     desk.open_dialog()
     assert "There is no list yet." in desk.texts()
     desk.button("Choose a file…").click()
@@ -145,7 +145,7 @@ def test_what_is_left_out_of_a_downloaded_list_is_said(desk: ListDriver, monkeyp
     )
     file = desk.folder / "classification.csv"
     file.write_text(table, encoding="utf-8")
-    monkeypatch.setattr(FileDialog, "file_to_open", lambda *_: str(file))
+    monkeypatch.setattr(FileDialog, "get_open_file", lambda *_: str(file))
     desk.open_dialog()
     desk.button("Choose a file…").click()
     left_out = "2 names are left out, as they are not accepted, not of plants or fungi, or cannot be read."
@@ -161,7 +161,7 @@ def test_closing_while_a_list_is_read_leaves_the_one_before(
     listed: ListDriver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = listed.file("".join(f"Rosa {number}\n" for number in range(500_000)))
-    monkeypatch.setattr(FileDialog, "file_to_open", lambda *_: str(file))
+    monkeypatch.setattr(FileDialog, "get_open_file", lambda *_: str(file))
     listed.open_dialog()
     listed.button("Choose a file…").click()
     assert not listed.button("Choose a file…").isEnabled()
@@ -173,7 +173,7 @@ def test_closing_while_a_list_is_read_leaves_the_one_before(
 
 def test_a_file_without_names_leaves_the_list_as_it_was(listed: ListDriver, monkeypatch: pytest.MonkeyPatch) -> None:
     file = listed.file("price,stock\n1,2\n3,4\n", "prices.csv")
-    monkeypatch.setattr(FileDialog, "file_to_open", lambda *_: str(file))
+    monkeypatch.setattr(FileDialog, "get_open_file", lambda *_: str(file))
     listed.open_dialog()
     assert listed.button("Choose a file…").hasFocus()
     listed.button("Choose a file…").click()

@@ -28,7 +28,7 @@ def messages(context: WindowContext, monkeypatch: pytest.MonkeyPatch) -> list[tu
     window = context.page.window()
     assert isinstance(window, MainWindow)
     tray = TrayFeature(context, window, cast("ApiControl", ApiSwitch(context.bridge, Off())))
-    tray.begin()
+    tray.start()
     return messages
 
 

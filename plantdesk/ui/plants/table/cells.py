@@ -75,7 +75,7 @@ def tool_tip(row: PlantRow, column: Column) -> str:
     return plain_text.tool_tip(cell_text(row, column))
 
 
-def widest_times() -> list[str]:
+def make_widest_times() -> list[str]:
     """Return sample texts of the column Added, among them the widest ones."""
     clock = QLocale().toString(QTime(22, 58), QLocale.FormatType.ShortFormat)
     date = QLocale().toString(QDate(2028, 12, 28), QLocale.FormatType.ShortFormat)

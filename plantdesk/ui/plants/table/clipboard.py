@@ -26,10 +26,10 @@ from plantdesk.ui.texts import error_text, translated
 #: A larger clipboard would block the desktop.
 MAX_ROWS = 100_000
 _MAX_CHARACTERS = 50_000_000
-_CHUNK = 2000
+_CHUNK_ROWS = 2000
 
 
-class _Table(NamedTuple):
+class _Copied(NamedTuple):
     """The text for the clipboard, and the numbers of its rows and of the cells marked as text."""
 
     text: str
@@ -61,7 +61,7 @@ class RowCopier(QObject):
         self._cancel()
         if self.store is not None:
             headings = [column_title(column) for column in Column]
-            read = partial(_table, store=self.store, ids=ids, headings=headings, file_format=file_format)
+            read = partial(_read, store=self.store, ids=ids, headings=headings, file_format=file_format)
             self._task = self._bridge.long_tasks.run(self, read, self._on_read, self._on_failed)
 
     def close(self) -> None:
@@ -75,22 +75,22 @@ class RowCopier(QObject):
         if self._task is not None:
             self._task.cancel()
 
-    def _on_read(self, table: _Table) -> None:
-        QGuiApplication.clipboard().setText(table.text)
-        sentences = [translated(Text("Copied {count:,} plants.", one="Copied 1 plant.", count=table.rows))]
-        if table.formulas:
+    def _on_read(self, copied: _Copied) -> None:
+        QGuiApplication.clipboard().setText(copied.text)
+        sentences = [translated(Text("Copied {count:,} plants.", one="Copied 1 plant.", count=copied.rows))]
+        if copied.formulas:
             template = Text(
                 "{count:,} cells that a spreadsheet would take for formulas begin with ' now.",
                 one="1 cell that a spreadsheet would take for a formula begins with ' now.",
             )
-            sentences.append(translated(template.filled(count=table.formulas)))
+            sentences.append(translated(template.filled(count=copied.formulas)))
         self.copied.emit(" ".join(sentences))
 
     def _on_failed(self, error: Exception) -> None:
         self.refused.emit(error_text(error))
 
 
-def _table(task: Task, store: PlantStore, ids: array[int], headings: list[str], file_format: Format | None) -> _Table:
+def _read(task: Task, store: PlantStore, ids: array[int], headings: list[str], file_format: Format | None) -> _Copied:
     """Return the text of the rows; on the thread of the task. Raises PlantDeskError if it is too long."""
     from plantdesk.transfer.writing import text_pieces
 
@@ -98,42 +98,42 @@ def _table(task: Task, store: PlantStore, ids: array[int], headings: list[str], 
     count = 0
     formulas = 0
 
-    def batches(reader: PlantReader) -> Iterator[list[PlantRow]]:
+    def read_batches(reader: PlantReader) -> Iterator[list[PlantRow]]:
         nonlocal count
-        for start in range(0, len(ids), _CHUNK):
-            chunk = ids[start : start + _CHUNK]
+        for start in range(0, len(ids), _CHUNK_ROWS):
+            chunk = ids[start : start + _CHUNK_ROWS]
             rows = reader.rows(chunk)
             batch = [rows[plant_id] for plant_id in chunk if plant_id in rows]
             count += len(batch)
             yield batch
 
     with closing(store.reader()) as reader, task.interrupted_by(reader.interrupt):
-        rows = batches(reader)
+        rows = read_batches(reader)
         parts = (
-            _cells(rows, headings) if file_format is None else ((piece, 0) for piece in text_pieces(rows, file_format))
+            _format_cells(rows, headings) if not file_format else ((part, 0) for part in text_pieces(rows, file_format))
         )
-        for piece, marked in parts:
+        for piece, marked_count in parts:
             text.write(piece)
-            formulas += marked
+            formulas += marked_count
             task.raise_if_cancelled()
             if text.tell() > _MAX_CHARACTERS:
                 raise PlantDeskError(
                     Text("These plants are too long to be copied at once. Select fewer, then copy again.")
                 )
     # NUL ends a text on most clipboards.
-    return _Table(text.getvalue().replace("\r\n", "\n").replace("\0", "␀"), count, formulas)
+    return _Copied(text.getvalue().replace("\r\n", "\n").replace("\0", "␀"), count, formulas)
 
 
-def _cells(batches: Iterable[list[PlantRow]], headings: list[str]) -> Iterator[tuple[str, int]]:
+def _format_cells(batches: Iterable[list[PlantRow]], headings: list[str]) -> Iterator[tuple[str, int]]:
     """Yield lines for a spreadsheet, and the number of their cells that were marked as text."""
-    yield _lines([headings]), 0
+    yield _format_lines([headings]), 0
     for batch in batches:
-        values = [[_value(row, column) for column in Column] for row in batch]
+        values = [[_value_text(row, column) for column in Column] for row in batch]
         formulas = sum(cell.startswith(FORMULA_STARTS) for row in values for cell in row[1:])
-        yield _lines([plant_id, *map(_as_text, cells)] for plant_id, *cells in values), formulas
+        yield _format_lines([plant_id, *map(_as_text, cells)] for plant_id, *cells in values), formulas
 
 
-def _lines(rows: Iterable[list[str]]) -> str:
+def _format_lines(rows: Iterable[list[str]]) -> str:
     text = io.StringIO()
     csv.writer(text, "excel-tab", lineterminator="\n").writerows(rows)
     return text.getvalue()
@@ -144,7 +144,7 @@ def _as_text(cell: str) -> str:
     return f"'{cell}" if cell.startswith(FORMULA_STARTS) else cell
 
 
-def _value(row: PlantRow, column: Column) -> str:
+def _value_text(row: PlantRow, column: Column) -> str:
     match column:
         case Column.NAME:
             return row.name

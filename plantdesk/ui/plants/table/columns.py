@@ -12,12 +12,12 @@ from plantdesk.domain.protocols import PlantReader
 from plantdesk.domain.records import Changes
 from plantdesk.domain.selections import Order, View
 from plantdesk.ui.background import StoreQueries, Task
-from plantdesk.ui.plants.table.cells import Column, column_title, widest_times
-from plantdesk.ui.theme.metrics import ICON, XS, FontRole, M, tabular
+from plantdesk.ui.plants.table.cells import Column, column_title, make_widest_times
+from plantdesk.ui.theme.metrics import ICON, XS, FontRole, M, with_tabular_digits
 from plantdesk.ui.theme.theme import Theme
 
 #: The largest valid width, in digits.
-_MAX_DIGITS = 500
+_MAX_WIDTH_DIGITS = 500
 #: The most characters of an id.
 _MAX_ID_LENGTH = 20
 #: The columns with a width; Name takes the rest.
@@ -52,7 +52,7 @@ class TableColumns(QObject):
         self._queries: StoreQueries | None = None
         self._widest_in_store = ""
         #: Whether the ids were read, and the sources counted.
-        self._is_read = self._is_counted = False
+        self._has_read_ids = self._has_counted_sources = False
         self._is_fitting = False
         table.horizontalHeader().sectionResized.connect(self._on_section_resized)
 
@@ -70,7 +70,7 @@ class TableColumns(QObject):
         hidden, widths, widest_id = (values.get(name) for name in ("hidden", "widths", "widest_id"))
         names = hidden if isinstance(hidden, list) else []
         self.hidden = frozenset(column for column in SIZED_COLUMNS if column.order in names)
-        self.chosen_widths = dict(_valid_widths(widths)) if isinstance(widths, dict) else {}
+        self.chosen_widths = dict(_parse_widths(widths)) if isinstance(widths, dict) else {}
         if isinstance(widest_id, str):
             self.has_sources = values.get("sources") is True
             self.set_widest_id(widest_id[:_MAX_ID_LENGTH])
@@ -87,12 +87,9 @@ class TableColumns(QObject):
             self.fit()
 
     def show_sources(self, count: int) -> None:
-        """Set the number of sources; with one source the column is hidden.
-
-        Only the first count changes the layout at once, so that no column moves while the user works.
-        """
-        is_first = not self._is_counted
-        self._is_counted = True
+        """Set the number of sources; one hides the column. Only the first count changes the layout before `fit`."""
+        is_first = not self._has_counted_sources
+        self._has_counted_sources = True
         self.has_sources |= count > 1
         if is_first:
             self.fit()
@@ -101,8 +98,8 @@ class TableColumns(QObject):
         """Read the ids of another store, and make room for them; None: there is no store."""
         self._queries = queries
         self._widest_in_store = ""
-        self._is_read = False
-        self._is_counted = False
+        self._has_read_ids = False
+        self._has_counted_sources = False
         self._query_ids()
 
     def apply(self, changes: Changes) -> None:
@@ -113,15 +110,15 @@ class TableColumns(QObject):
 
     def _query_ids(self) -> None:
         if self._queries is not None:
-            self._queries.run(self, _smallest_and_largest_id, self._on_read)
+            self._queries.run(self, _read_id_range, self._on_read)
 
     def _on_read(self, ids: list[int]) -> None:
-        self._is_read = True
+        self._has_read_ids = True
         self._add_ids(ids)
 
     def _add_ids(self, ids: Iterable[int]) -> None:
         self._widest_in_store = max((self._widest_in_store, *map(str, ids)), key=len)
-        if self._is_read:
+        if self._has_read_ids:
             self.set_widest_id(self._widest_in_store)
 
     def needed_width(self) -> int:
@@ -135,9 +132,9 @@ class TableColumns(QObject):
         for column in SIZED_COLUMNS:
             self._table.setColumnWidth(column, self._column_width(column))
         shown = [column for column in SIZED_COLUMNS if self._is_requested(column)]
-        for column, least in _NAME_WIDTHS.items():
+        for column, min_name_width in _NAME_WIDTHS.items():
             free_width = self._table.viewport().width() - sum(self._column_width(column) for column in shown)
-            if column in shown and free_width < self._theme.metrics.scaled(least):
+            if column in shown and free_width < self._theme.metrics.scaled(min_name_width):
                 shown.remove(column)
         for column in SIZED_COLUMNS:
             self._table.setColumnHidden(column, column not in shown)
@@ -159,11 +156,11 @@ class TableColumns(QObject):
         return max(self._text_width(column) + 2 * M, self._heading_width(column))
 
     def _text_width(self, column: Column) -> int:
-        digits = self._digit_metrics()
+        metrics = self._digit_metrics()
         if column is Column.ID:
-            return digits.horizontalAdvance(self.widest_id) + _ROUNDING
+            return metrics.horizontalAdvance(self.widest_id) + _ROUNDING
         if column is Column.ADDED:
-            return max(digits.horizontalAdvance(text) for text in widest_times()) + _ROUNDING
+            return max(metrics.horizontalAdvance(text) for text in make_widest_times()) + _ROUNDING
         scaled = self._theme.metrics.scaled
         is_wide = column is Column.TAG and self._table.viewport().width() >= scaled(_WIDE_TAG_FROM)
         return scaled(_WIDE_TAG if is_wide else _TEXT_WIDTHS[column])
@@ -178,16 +175,16 @@ class TableColumns(QObject):
 
     def _digit_metrics(self) -> QFontMetrics:
         """Return the metrics of the theme's font: the table gets it only later."""
-        return QFontMetrics(tabular(self._theme.font()))
+        return QFontMetrics(with_tabular_digits(self._theme.font()))
 
 
-def _valid_widths(widths: Mapping[str, object]) -> Iterator[tuple[Column, float]]:
+def _parse_widths(widths: Mapping[str, object]) -> Iterator[tuple[Column, float]]:
     for column in SIZED_COLUMNS:
         width = widths.get(column.order)
-        if isinstance(width, int | float) and not isinstance(width, bool) and 1 <= width <= _MAX_DIGITS:
+        if isinstance(width, int | float) and not isinstance(width, bool) and 1 <= width <= _MAX_WIDTH_DIGITS:
             yield column, width
 
 
-def _smallest_and_largest_id(reader: PlantReader, _task: Task) -> list[int]:
+def _read_id_range(reader: PlantReader, _task: Task) -> list[int]:
     ends = (next(reader.ids(View(order=Order.ID, descending=descending)), ()) for descending in (False, True))
     return [plant_id for ids in ends for plant_id in ids[:1]]

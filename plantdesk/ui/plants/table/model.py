@@ -45,22 +45,22 @@ _ROW_FLAGS = (  # a constant, as Qt requests it three times for each cell that i
     | Qt.ItemFlag.ItemNeverHasChildren
 )
 _PREFETCH_ROWS = 100
-_MAX_PAGE = 2000
-_MAX_CACHED = 8000
+_MAX_PAGE_ROWS = 2000
+_MAX_CACHED_ROWS = 8000
 #: The most pages that wait; while the user drags the scroll bar, older ones are dropped.
-_MAX_WAITING = 6
+_MAX_WAITING_PAGES = 6
 #: Characters of a text in the cache; cells and tooltips show no more.
 MAX_TEXT = 600
 #: The least pause before the next query of the order, which is at least twice as long as the last query took.
 _MIN_PAUSE_MS = 200
 #: The pause after a failed query until it is repeated.
 _RETRY_DELAY_MS = 2000
-_TEXTS: dict[int, Callable[[PlantRow, Column], str | None]] = {
+_TEXT_FUNCTIONS: dict[int, Callable[[PlantRow, Column], str | None]] = {
     Qt.ItemDataRole.DisplayRole: cell_text,
     Qt.ItemDataRole.ToolTipRole: tool_tip,
     Qt.ItemDataRole.AccessibleTextRole: spoken_text,
 }
-_ROLES = {*_TEXTS, PLANT_ROLE}
+_ROLES = {*_TEXT_FUNCTIONS, PLANT_ROLE}
 
 
 class _CachedRow(NamedTuple):
@@ -85,7 +85,7 @@ class PageCache(QObject):
         super().__init__(parent)
         self._rows: dict[int, _CachedRow] = {}
         self._generation = 0
-        self._waiting: deque[Sequence[int]] = deque(maxlen=_MAX_WAITING)
+        self._waiting_pages: deque[Sequence[int]] = deque(maxlen=_MAX_WAITING_PAGES)
         self._name_search: Task | None = None
         self._queries = StoreQueries(bridge.new_worker("plant-pages"), store)
 
@@ -99,8 +99,8 @@ class PageCache(QObject):
 
     def request(self, ids: Sequence[int]) -> None:
         """Read a page of rows in the background; if too many pages wait, the oldest is dropped."""
-        self._waiting.append(ids)
-        self._queries.run(self, self._read, partial(self._on_read, self._generation), self.failed.emit)
+        self._waiting_pages.append(ids)
+        self._queries.run(self, self._read_page, partial(self._on_read, self._generation), self.failed.emit)
 
     def find(self, view: View, start: str, done: Callable[[int | None], object]) -> None:
         """Find the first plant of a view whose name begins with `start`, and cancel an earlier search."""
@@ -110,9 +110,9 @@ class PageCache(QObject):
             self, lambda reader, _task: reader.first_with_name(view, start), done, self.failed.emit
         )
 
-    def put(self, rows: Iterable[PlantRow]) -> None:
+    def add(self, rows: Iterable[PlantRow]) -> None:
         """Add rows that were read elsewhere."""
-        self._store_rows(self._generation, {row.id: _shortened(row) for row in rows})
+        self._store_rows(self._generation, {row.id: _shorten(row) for row in rows})
 
     def expire(self) -> None:
         """Let each row be read again when it is needed, as it may have changed."""
@@ -122,13 +122,13 @@ class PageCache(QObject):
         """Cancel the queries and end the thread; no signal follows."""
         self._queries.end()
 
-    def _read(self, reader: PlantReader, _task: Task) -> dict[int, PlantRow | None]:
+    def _read_page(self, reader: PlantReader, _task: Task) -> dict[int, PlantRow | None]:
         """Read the newest page that waits; on the thread of the pages."""
-        if not self._waiting:  # its page was dropped
+        if not self._waiting_pages:  # its page was dropped
             return {}
-        ids = self._waiting.pop()
+        ids = self._waiting_pages.pop()
         rows = reader.shortened_rows(ids, MAX_TEXT)
-        return {plant_id: _shortened(rows[plant_id]) if plant_id in rows else None for plant_id in ids}
+        return {plant_id: _shorten(rows[plant_id]) if plant_id in rows else None for plant_id in ids}
 
     def _on_read(self, generation: int, rows: dict[int, PlantRow | None]) -> None:
         """Add a page, except for rows that were added while it was read."""
@@ -140,7 +140,7 @@ class PageCache(QObject):
         for plant_id, row in rows.items():
             self._rows.pop(plant_id, None)  # to become the newest
             self._rows[plant_id] = _CachedRow(generation, row)
-        while len(self._rows) > _MAX_CACHED:  # drop the rows that were read first
+        while len(self._rows) > _MAX_CACHED_ROWS:  # drop the rows that were read first
             del self._rows[next(iter(self._rows))]
 
 
@@ -149,7 +149,7 @@ class PlantModel(QAbstractTableModel):
 
     #: The query or the state of `rows` has changed.
     state_changed = Signal()
-    #: (same_query) All rows were replaced.
+    #: (is_same_query) All rows were replaced.
     rows_replaced = Signal(bool)
     #: (plant_id) The result of `find_name`.
     name_found = Signal(object)
@@ -164,8 +164,8 @@ class PlantModel(QAbstractTableModel):
         #: The order of the rows.
         self.rows = RowOrder()
         self._queries: StoreQueries | None = None
-        self._pause = QTimer(self, singleShot=True)
-        self._pause.timeout.connect(self._query_if_needed)
+        self._pause_timer = QTimer(self, singleShot=True)
+        self._pause_timer.timeout.connect(self._query_if_needed)
         self._cache: PageCache | None = None
         self._draft: PlantRow | None = None
         self._missing_rows: set[int] = set()
@@ -200,7 +200,7 @@ class PlantModel(QAbstractTableModel):
 
     def retry(self) -> None:
         """Repeat a failed query now; otherwise that happens every two seconds."""
-        self._pause.stop()
+        self._pause_timer.stop()
         self._query_if_needed()
         self._repaint_all()
 
@@ -211,17 +211,17 @@ class PlantModel(QAbstractTableModel):
         if changes.needs_reload:
             self._cache.expire()
             self._repaint_all()  # painting requests what is missing
-        self._cache.put((*changes.added, *changes.updated))
+        self._cache.add((*changes.added, *changes.updated))
         self._apply_edits(self.rows.apply(changes))
         if changes.updated:
             self._repaint_all()
 
     def show_draft(self, row: PlantRow | None) -> None:
         """Show a plant with edited texts; None: as it is stored, once it was read again."""
-        before = self._draft
+        previous_draft = self._draft
         self._draft = row
-        if self._cache is not None and before is not None:
-            self._cache.put([before])
+        if self._cache is not None and previous_draft is not None:
+            self._cache.add([previous_draft])
             self._cache.expire()
         self._repaint_all()
 
@@ -235,7 +235,7 @@ class PlantModel(QAbstractTableModel):
         if self._cache is None or self._queries is None:
             return
         self._cache.close()
-        self._pause.stop()
+        self._pause_timer.stop()
         self._queries.end()
         self._cache = self._queries = None
         self.beginResetModel()
@@ -259,12 +259,13 @@ class PlantModel(QAbstractTableModel):
     def rows_of(self, plant_ids: Collection[int]) -> dict[int, int]:
         """Return the row numbers of those plants that are in the table. Takes 70 ms at a million rows."""
         requested = frozenset(plant_ids)
-        return {key: row for row, key in enumerate(self.rows.ids) if key in requested} if requested else {}
+        rows = enumerate(self.rows.ids if requested else ())
+        return {plant_id: row for row, plant_id in rows if plant_id in requested}
 
     @override
     def rowCount(self, parent: Index | None = None) -> int:
-        inner = parent is not None and parent.isValid()
-        return 0 if inner else len(self.rows.ids)
+        has_parent = parent is not None and parent.isValid()
+        return 0 if has_parent else len(self.rows.ids)
 
     @override
     def columnCount(self, parent: Index | None = None) -> int:
@@ -274,10 +275,10 @@ class PlantModel(QAbstractTableModel):
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if not index.isValid() or role not in _ROLES:
             return None
-        row = self._row(index.row())
+        row = self._row_or_request(index.row())
         if role == PLANT_ROLE:
             return row
-        return _TEXTS[role](row, Column(index.column())) if row is not None else PENDING
+        return _TEXT_FUNCTIONS[role](row, Column(index.column())) if row is not None else PENDING
 
     @override
     def flags(self, index: Index) -> Qt.ItemFlag:
@@ -294,8 +295,8 @@ class PlantModel(QAbstractTableModel):
 
     @override
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
-        descending = order is Qt.SortOrder.DescendingOrder
-        self.show(self.query._replace(column=Column(column), descending=descending))
+        is_descending = order is Qt.SortOrder.DescendingOrder
+        self.show(self.query._replace(column=Column(column), descending=is_descending))
 
     @Slot()
     def _request_page(self) -> None:
@@ -307,8 +308,8 @@ class PlantModel(QAbstractTableModel):
         ids = self.rows.ids
         cache = self._cache
         rows: Iterable[int] = range(max(missing[0] - _PREFETCH_ROWS, 0), min(missing[-1] + _PREFETCH_ROWS, len(ids)))
-        if missing[-1] - missing[0] > _MAX_PAGE:  # too far apart to read the rows between them
-            rows = [row for row in missing[:_MAX_PAGE] if row < len(ids)]
+        if missing[-1] - missing[0] > _MAX_PAGE_ROWS:  # too far apart to read the rows between them
+            rows = [row for row in missing[:_MAX_PAGE_ROWS] if row < len(ids)]
         if requested := [ids[row] for row in rows if cache.is_missing(ids[row])]:
             cache.request(requested)
         else:
@@ -321,7 +322,7 @@ class PlantModel(QAbstractTableModel):
             self.dataChanged.emit(self.index(0, 0), self.index(rows - 1, len(Column) - 1))
 
     def _load(self) -> None:
-        self._pause.stop()
+        self._pause_timer.stop()
         if self._queries is not None:
             self._queries.cancel()
             self._query_order(RowsState.LOADING)
@@ -330,10 +331,10 @@ class PlantModel(QAbstractTableModel):
     def _query_order(self, state: RowsState) -> None:
         if self._queries is not None:
             view = self.query.view
-            self.rows.begin(state, view)
+            self.rows.start_query(state, view)
             read = partial(_read_order, view=view, reports_first=state is RowsState.LOADING)
             done = partial(self._on_order_read, monotonic())
-            self._queries.run(self, read, done, self._on_order_failed, progress=self._on_order_begun)
+            self._queries.run(self, read, done, self._on_order_failed, progress=self._on_first_ids_read)
 
     @Slot()
     def _query_if_needed(self) -> None:
@@ -343,23 +344,23 @@ class PlantModel(QAbstractTableModel):
             case RowsState.REFRESHING as state:
                 self._query_order(state)
 
-    def _on_order_begun(self, ids: array[int]) -> None:
+    def _on_first_ids_read(self, ids: array[int]) -> None:
         self._apply_edits(self.rows.show_first(ids))
 
-    def _on_order_read(self, begun_at: float, answer: tuple[array[int], int]) -> None:
-        self._pause.start(max(_MIN_PAUSE_MS, round(2000 * (monotonic() - begun_at))))
+    def _on_order_read(self, started_at: float, answer: tuple[array[int], int]) -> None:
+        self._pause_timer.start(max(_MIN_PAUSE_MS, round(2000 * (monotonic() - started_at))))
         self._apply_edits(self.rows.show_all(*answer))
 
     def _on_order_failed(self, error: Exception) -> None:
-        self._pause.start(_RETRY_DELAY_MS)
-        self.rows.fail()
+        self._pause_timer.start(_RETRY_DELAY_MS)
+        self.rows.mark_failed()
         self.state_changed.emit()
         self.failed.emit(error)
 
     def _apply_edits(self, edits: Iterable[RowEdit]) -> None:
         for edit in edits:
             self._apply_edit(edit)
-        if not self._pause.isActive():
+        if not self._pause_timer.isActive():
             self._query_if_needed()
         self.state_changed.emit()
 
@@ -373,19 +374,19 @@ class PlantModel(QAbstractTableModel):
                 self.beginRemoveRows(QModelIndex(), row, row + size - 1)
                 del self.rows.ids[row : row + size]
                 self.endRemoveRows()
-            case RowReplacement(ids, same_query):
+            case RowReplacement(ids, is_same_query):
                 self.beginResetModel()
                 self._missing_rows.clear()
                 self.rows.ids = ids
-                self.shown_query = self.shown_query if same_query else self.query
+                self.shown_query = self.shown_query if is_same_query else self.query
                 self.endResetModel()
-                self.rows_replaced.emit(same_query)
+                self.rows_replaced.emit(is_same_query)
 
     def _on_name_found(self, plant_id: int | None) -> None:
         if plant_id is not None:
             self.name_found.emit(plant_id)
 
-    def _row(self, row: int) -> PlantRow | None:
+    def _row_or_request(self, row: int) -> PlantRow | None:
         """Return a row, or None; if it has to be read, request it."""
         if self._cache is None:
             return None
@@ -409,6 +410,6 @@ def _read_order(reader: PlantReader, task: Task, view: View, *, reports_first: b
     return ids, len(ids) if view.plants.is_everything else reader.count()
 
 
-def _shortened(row: PlantRow) -> PlantRow:
+def _shorten(row: PlantRow) -> PlantRow:
     tag = row.tag[:MAX_TEXT] if row.tag is not None else None
     return row._replace(name=row.name[:MAX_TEXT], tag=tag, note=None)

@@ -17,9 +17,9 @@ from plantdesk.domain.selections import Order, View
 from plantdesk.ui.plants.table.cells import Column
 
 #: The number of newest rows in which added ids are searched: a query may have returned them already.
-_OVERLAP = 20_000
+_MAX_OVERLAP_ROWS = 20_000
 #: The most deleted plants that are searched in the rows, each in 10 ms at a million rows.
-_MAX_LOOKED_UP = 10
+_MAX_SEARCHED_REMOVALS = 10
 
 
 class TableQuery(NamedTuple):
@@ -53,7 +53,7 @@ class RowReplacement(NamedTuple):
     """Replace all rows by those of the same query, or by the first ones of another query."""
 
     ids: array[int]
-    same_query: bool
+    is_same_query: bool
 
 
 RowEdit: TypeAlias = Insertion | Removal | RowReplacement
@@ -112,8 +112,8 @@ class RowOrder:
         except ValueError:
             return None
 
-    def begin(self, state: RowsState, view: View) -> None:
-        """Set the state of a query that begins: LOADING, or REFRESHING for the same view."""
+    def start_query(self, state: RowsState, view: View) -> None:
+        """Set the state when a query starts: LOADING, or REFRESHING for the same view."""
         self._total = self.total
         self._view = view
         self.state = state
@@ -123,18 +123,19 @@ class RowOrder:
     def show_first(self, ids: array[int]) -> Iterator[RowEdit]:
         """Show the first rows of a query."""
         self.state = RowsState.FILLING
-        yield RowReplacement(ids, same_query=False)
+        yield RowReplacement(ids, is_same_query=False)
 
     def show_all(self, ids: array[int], total: int) -> Iterator[RowEdit]:
         """Show the result of a query: all ids, and the number of plants in the store."""
-        edit = RowReplacement(ids, same_query=False) if self.state is RowsState.LOADING else difference(self.ids, ids)
+        is_other_query = self.state is RowsState.LOADING
+        edit = RowReplacement(ids, is_same_query=False) if is_other_query else find_edit(self.ids, ids)
         self.state = RowsState.COMPLETE
         self._total = total
         if edit is not None:
             yield edit
         yield from self._insert_added(self._added_during_query)
 
-    def fail(self) -> None:
+    def mark_failed(self) -> None:
         """Set the state after a failed query."""
         self.state = RowsState.COMPLETE if self.is_complete else RowsState.FAILED
         self._is_outdated = True
@@ -143,7 +144,7 @@ class RowOrder:
         """Update the rows after a commit."""
         self._is_outdated |= changes.needs_reload or bool(changes.updated or changes.removed)
         yield from self._insert_added(array("q", [row.id for row in changes.added]))
-        if self.state is RowsState.COMPLETE and len(changes.removed) <= _MAX_LOOKED_UP:
+        if self.state is RowsState.COMPLETE and len(changes.removed) <= _MAX_SEARCHED_REMOVALS:
             for plant_id in changes.removed:
                 if (row := self.row_of(plant_id)) is not None:
                     yield Removal(row, 1)
@@ -152,36 +153,36 @@ class RowOrder:
         """Insert added plants at the end of the newest ones; other orders have to be queried again."""
         if not added:
             return
-        is_first = self._view.descending
-        has_end = self._view.plants.is_everything and self._view.order is Order.ADDED
-        if not has_end or self._is_outdated:
+        is_newest_first = self._view.descending
+        has_newest_end = self._view.plants.is_everything and self._view.order is Order.ADDED
+        if not has_newest_end or self._is_outdated:
             self._is_outdated = True
             return
         if self.state is not RowsState.COMPLETE:
             self._added_during_query.extend(added)
             return
-        newest = {*(self.ids[:_OVERLAP] if is_first else self.ids[-_OVERLAP:])}
+        newest = {*(self.ids[:_MAX_OVERLAP_ROWS] if is_newest_first else self.ids[-_MAX_OVERLAP_ROWS:])}
         # A query that has returned a plant has also returned those that were added before it.
         returned = [index for index, plant_id in enumerate(added) if plant_id in newest]
         new = added[max(returned, default=-1) + 1 :]
         if new:
-            yield Insertion(0, new[::-1]) if is_first else Insertion(len(self.ids), new)
+            yield Insertion(0, new[::-1]) if is_newest_first else Insertion(len(self.ids), new)
 
 
-def difference(old: array[int], new: array[int]) -> RowEdit | None:
+def find_edit(old: array[int], new: array[int]) -> RowEdit | None:
     """Return the edit from one order to another: one insertion or removal, else a replacement; None if equal."""
     if old == new:
         return None
-    start = _common_prefix(old, new)
-    end = _common_prefix(old[start:][::-1], new[start:][::-1])
+    start = _count_common_prefix(old, new)
+    end = _count_common_prefix(old[start:][::-1], new[start:][::-1])
     if start + end == len(old):
         return Insertion(start, new[start : len(new) - end])
     if start + end == len(new):
         return Removal(start, len(old) - len(new))
-    return RowReplacement(new, same_query=True)
+    return RowReplacement(new, is_same_query=True)
 
 
-def _common_prefix(left: Sequence[int], right: Sequence[int]) -> int:
+def _count_common_prefix(left: Sequence[int], right: Sequence[int]) -> int:
     """Return the length of the common prefix, found by bisection."""
     low = 0
     high = min(len(left), len(right))

@@ -27,9 +27,9 @@ class _RowRange(NamedTuple):
 class SelectionKeeper(QObject):
     """Keeps selection and scroll position of a table while its rows change. Its vertical scroll bar counts pixels."""
 
-    #: (is_found) The plants of `select` are selected, or not in the rows.
+    #: (is_found) `select` has ended: some of its plants have rows and are selected, or none has one.
     selected = Signal(bool)
-    #: (count) So many rows were inserted above the visible ones.
+    #: (count) The number of rows inserted above the visible ones, and not seen yet, has changed.
     unseen_changed = Signal(int)
 
     def __init__(self, table: QTableView, model: PlantModel) -> None:
@@ -77,7 +77,7 @@ class SelectionKeeper(QObject):
 
     def select_next(self) -> None:
         """Select the row after the selection, else the last row that is not selected, else none."""
-        ranges = self._selected_ranges()
+        ranges = self._find_selected_ranges()
         row = ranges[-1].last + 1
         if row == self._model.rowCount():
             row -= 1
@@ -90,12 +90,12 @@ class SelectionKeeper(QObject):
 
     def selected_count(self) -> int:
         """Return the number of selected rows, in constant time."""
-        return sum(last - first + 1 for first, last in self._selected_ranges())
+        return sum(last - first + 1 for first, last in self._find_selected_ranges())
 
     def selected_ids(self) -> array[int]:
         """Return the ids of the selected rows from top to bottom: 8 MB for a million."""
         ids = array("q")
-        for first, last in self._selected_ranges():
+        for first, last in self._find_selected_ranges():
             ids += self._model.rows.ids[first : last + 1]
         return ids
 
@@ -103,26 +103,26 @@ class SelectionKeeper(QObject):
     def _on_about_to_reset(self) -> None:
         top = self._table.rowAt(0)
         is_searched = self._model.query.text != self._model.shown_query.text
-        most = 1 if is_searched else _MAX_RETAINED  # after a search, no invisible rows stay selected
-        self._ids_to_reselect = frozenset(self.selected_ids() if self.selected_count() <= most else ())
+        max_count = 1 if is_searched else _MAX_RETAINED  # after a search, no invisible rows stay selected
+        self._ids_to_reselect = frozenset(self.selected_ids() if self.selected_count() <= max_count else ())
         self._current_id = self._id_at(self._table.currentIndex().row())
         self._top_id = self._id_at(top)
         self._top_offset = -self._table.rowViewportPosition(top)
         self._keeps_rows_in_place = self._should_keep_rows()
 
     @Slot(bool)
-    def _on_rows_replaced(self, same_query: bool) -> None:
+    def _on_rows_replaced(self, is_same_query: bool) -> None:
         """Select and show again what was selected and visible; another query begins at the top."""
         self._table.updateGeometries()
         self._is_filling = not self._model.rows.is_complete
-        if not same_query:
+        if not is_same_query:
             self._ids_to_select = ()
             self._set_unseen_count(0)
         self._reselect()
         if self._go_to_requested():
             return
         current = self._table.currentIndex()
-        if not same_query:
+        if not is_same_query:
             self._go_to_selected(current)
         elif current.isValid() and self._id_at(current.row()) == self._kept_visible_id:
             self._table.scrollTo(current)
@@ -177,7 +177,7 @@ class SelectionKeeper(QObject):
         """Select again the plants that have rows now; return whether one of them became current."""
         row = self._row_of(self._current_id)
         rows = self._model.rows_of(self._ids_to_reselect)
-        self._select_ranges(_ranges(sorted(rows.values())))
+        self._select_ranges(_group_rows(sorted(rows.values())))
         self._ids_to_reselect -= rows.keys()
         if row is None or self._table.currentIndex().isValid():
             return False
@@ -204,10 +204,10 @@ class SelectionKeeper(QObject):
             self._ids_to_select = ()
             if rows:
                 self.go_to_row(rows[0])
-                self._select_ranges(_ranges(rows))
+                self._select_ranges(_group_rows(rows))
             self.selected.emit(bool(rows))
 
-    def _selected_ranges(self) -> list[_RowRange]:
+    def _find_selected_ranges(self) -> list[_RowRange]:
         ranges = self._table.selectionModel().selection().toList()
         return sorted(_RowRange(item.top(), item.bottom()) for item in ranges if item.left() == 0)
 
@@ -238,14 +238,14 @@ class SelectionKeeper(QObject):
     def _should_keep_rows(self) -> bool:
         """Return whether the visible rows have to stay in place; otherwise new rows are shown at the top."""
         last = self._table.rowAt(self._table.viewport().height() - 1)  # -1: all rows are visible
-        is_selection_seen = any(first <= last or last < 0 for first, _ in self._selected_ranges())
+        is_selection_seen = any(first <= last or last < 0 for first, _ in self._find_selected_ranges())
         return self._is_scrolled() or is_selection_seen
 
     def _is_scrolled(self) -> bool:
         return self._table.verticalScrollBar().value() > 0
 
 
-def _ranges(rows: list[int]) -> list[_RowRange]:
+def _group_rows(rows: list[int]) -> list[_RowRange]:
     """Return the ranges of consecutive numbers in ascending `rows`."""
     ranges: list[_RowRange] = []
     for row in rows:

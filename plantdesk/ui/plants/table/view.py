@@ -33,7 +33,7 @@ from plantdesk.ui.plants.table.delegate import RADIUS, RowBackground, RowDelegat
 from plantdesk.ui.plants.table.model import PlantModel
 from plantdesk.ui.plants.table.selection_keeper import SelectionKeeper
 from plantdesk.ui.qt import Index
-from plantdesk.ui.theme.metrics import tabular
+from plantdesk.ui.theme.metrics import with_tabular_digits
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.containers import ReservedScrollBar
 from plantdesk.ui.widgets.dialog import ENTER_KEYS
@@ -41,9 +41,9 @@ from plantdesk.ui.widgets.fields import CellEditor
 from plantdesk.ui.widgets.plain_table import is_menu_key, menu_position
 
 #: The width of the frame around the current row, in pixels.
-_RING = 2
+_RING_WIDTH = 2
 _ENSURE_VISIBLE = QAbstractItemView.ScrollHint.EnsureVisible
-_ENDS = {Qt.Key.Key_Home, Qt.Key.Key_End}
+_END_KEYS = {Qt.Key.Key_Home, Qt.Key.Key_End}
 
 
 class PlantTableView(QTableView):
@@ -64,7 +64,7 @@ class PlantTableView(QTableView):
 
     def __init__(self, model: PlantModel, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._plants = model
+        self._model = model
         self._theme = theme
         ReservedScrollBar(self)
         #: Paints the rows, and marks new ones.
@@ -73,7 +73,7 @@ class PlantTableView(QTableView):
         self.verticalScrollBar().valueChanged.connect(self._on_scrolled)
         #: Whether rows are lower than usual.
         self.is_compact = False
-        self._covered = 0
+        self._covered_height = 0
         #: The line edit over the cell that is being edited.
         self.editor = CellEditor(self.viewport())
         self._edited_id: int | None = None
@@ -95,7 +95,7 @@ class PlantTableView(QTableView):
 
     def to_json(self) -> dict[str, object]:
         """Return order, row height and columns as a JSON object."""
-        query = self._plants.query
+        query = self._model.query
         order = {"order": query.column.order, "descending": query.descending}
         return {**order, "compact": self.is_compact, **self.columns.to_json()}
 
@@ -115,13 +115,13 @@ class PlantTableView(QTableView):
     def jump_to_top(self) -> None:
         """Scroll to the first row and make it current; the selection stays."""
         flags = QItemSelectionModel.SelectionFlag.NoUpdate
-        self.selectionModel().setCurrentIndex(self._plants.index(0, 0), flags)
+        self.selectionModel().setCurrentIndex(self._model.index(0, 0), flags)
         self.scrollToTop()
 
     @Slot()
     def go_to_first_row(self) -> None:
         """Move the focus to the table, and select the first row if none is selected; do nothing without rows."""
-        if self._plants.rowCount():
+        if self._model.rowCount():
             if not self.selectionModel().hasSelection():
                 self.keeper.go_to_row(0)
             self.setFocus(Qt.FocusReason.TabFocusReason)
@@ -129,7 +129,7 @@ class PlantTableView(QTableView):
     def current_id(self) -> int | None:
         """Return the id of the current row."""
         index = self.currentIndex()
-        return self._plants.id_at(index.row()) if index.isValid() else None
+        return self._model.id_at(index.row()) if index.isValid() else None
 
     def open_editor(self, column: Column) -> None:
         """Select the current row, and show the editor over one of its cells; the editor follows the row."""
@@ -138,19 +138,19 @@ class PlantTableView(QTableView):
         self._edited_column = column
         if not self.selectionModel().isRowSelected(row):
             self.keeper.go_to_row(row)
-        self.scrollTo(self._plants.index(row, column))
+        self.scrollTo(self._model.index(row, column))
         self._place_editor()
         self.editor.show()
         self.editor.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def show_draft(self, row: PlantRow) -> None:
         """Show a plant with edited texts, until the editor is closed and the row was read again."""
-        self._plants.show_draft(row)
+        self._model.show_draft(row)
 
     def close_editor(self) -> None:
         """Hide the editor; its focus goes to the table."""
         self._edited_id = None
-        self._plants.show_draft(None)
+        self._model.show_draft(None)
         if self.editor.hasFocus():
             self.setFocus(Qt.FocusReason.OtherFocusReason)
         self.editor.hide()
@@ -158,8 +158,8 @@ class PlantTableView(QTableView):
     @Slot(int)
     def set_covered(self, height: int) -> None:
         """Set the height of a message over the lower end, so that the last row can be scrolled above it."""
-        if height != self._covered:
-            self._covered = height
+        if height != self._covered_height:
+            self._covered_height = height
             self.updateGeometries()
             current = self.visualRect(self.currentIndex())
             if self.hasFocus() and current.intersects(self.viewport().rect()):
@@ -168,19 +168,19 @@ class PlantTableView(QTableView):
     @override
     def updateGeometries(self) -> None:
         super().updateGeometries()
-        rows = self._plants.rowCount() * self.verticalHeader().defaultSectionSize()
+        rows_height = self._model.rowCount() * self.verticalHeader().defaultSectionSize()
         bar = self.verticalScrollBar()
-        hidden = rows + self._covered - self.viewport().height()
-        if self._covered and hidden > bar.maximum():
-            bar.setMaximum(hidden)
+        hidden_height = rows_height + self._covered_height - self.viewport().height()
+        if self._covered_height and hidden_height > bar.maximum():
+            bar.setMaximum(hidden_height)
 
     @override
     def scrollTo(self, index: Index, hint: QAbstractItemView.ScrollHint = _ENSURE_VISIBLE) -> None:
         self.updateGeometries()  # or the scroll bar would not reach a row that was just inserted
         super().scrollTo(index, hint)
-        below = self.visualRect(index).bottom() - (self.viewport().height() - self._covered)
-        if self._covered and index.isValid() and below > 0:
-            self.verticalScrollBar().setValue(self.verticalScrollBar().value() + below)
+        covered_part = self.visualRect(index).bottom() - (self.viewport().height() - self._covered_height)
+        if self._covered_height and index.isValid() and covered_part > 0:
+            self.verticalScrollBar().setValue(self.verticalScrollBar().value() + covered_part)
 
     @override
     def updateEditorGeometries(self) -> None:
@@ -193,7 +193,7 @@ class PlantTableView(QTableView):
         self._typed = self._typed + search if self._is_typing else search
         self._typed_at = monotonic()
         if self._typed.strip():
-            self._plants.find_name(self._typed)
+            self._model.find_name(self._typed)
 
     @property
     def _is_typing(self) -> bool:
@@ -213,8 +213,8 @@ class PlantTableView(QTableView):
             self._select_current()
             self.card_requested.emit()
         elif is_menu_key(event):
-            self.menu_requested.emit(menu_position(self, self._current_name()))
-        elif event.key() in _ENDS:  # Ctrl makes no difference; Qt would only move the current row
+            self.menu_requested.emit(menu_position(self, self._current_name_index()))
+        elif event.key() in _END_KEYS:  # Ctrl makes no difference; Qt would only move the current row
             event.setModifiers(event.modifiers() & ~Qt.KeyboardModifier.ControlModifier)
             super().keyPressEvent(event)
             self._scroll_to_end(event.key())
@@ -222,11 +222,11 @@ class PlantTableView(QTableView):
             super().keyPressEvent(event)
 
     def _on_enter(self) -> None:
-        _, scanned = split_url(self._typed)
-        if scanned is None or not self._is_typing:
+        _, plant_id = split_url(self._typed)
+        if plant_id is None or not self._is_typing:
             self.edit_requested.emit(Column.NAME)
         else:
-            self.scanned.emit(scanned)
+            self.scanned.emit(plant_id)
 
     def _select_current(self) -> None:
         if not self.selectionModel().hasSelection() and self.currentIndex().isValid():
@@ -235,8 +235,8 @@ class PlantTableView(QTableView):
     @override
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Enable dragging only from a row, so that a drag from elsewhere selects rows."""
-        row = self.indexAt(event.position().toPoint())
-        self.setDragEnabled(row.isValid() and not event.modifiers())
+        index = self.indexAt(event.position().toPoint())
+        self.setDragEnabled(index.isValid() and not event.modifiers())
         super().mousePressEvent(event)
 
     @override
@@ -246,23 +246,23 @@ class PlantTableView(QTableView):
 
     @override
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        self.menu_requested.emit(menu_position(self, self._current_name(), event))
+        self.menu_requested.emit(menu_position(self, self._current_name_index(), event))
 
     @override
     def moveCursor(self, cursorAction: QAbstractItemView.CursorAction, modifiers: Qt.KeyboardModifier) -> QModelIndex:
         """Let Home and End go to the first and last row; Qt's table would go to the first and last column."""
         column = max(self.currentIndex().column(), 0)
         if cursorAction is QAbstractItemView.CursorAction.MoveHome:
-            return self._plants.index(0, column)
+            return self._model.index(0, column)
         if cursorAction is QAbstractItemView.CursorAction.MoveEnd:
-            return self._plants.index(self._plants.rowCount() - 1, column)
+            return self._model.index(self._model.rowCount() - 1, column)
         return super().moveCursor(cursorAction, modifiers)
 
     @override
     def event(self, event: QEvent) -> bool:
         """Handle keys of the table before shortcuts of menus; for row commands, select the current row if none is."""
         if event.type() is QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
-            if event.matches(QKeySequence.StandardKey.Copy) or event.key() in _ENDS:
+            if event.matches(QKeySequence.StandardKey.Copy) or event.key() in _END_KEYS:
                 event.accept()
                 return True
             if event.keyCombination() in ROW_KEYS:
@@ -306,8 +306,8 @@ class PlantTableView(QTableView):
         if self.hasFocus() and self.currentIndex().isValid():
             painter = QPainter(self.viewport())
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.setPen(QPen(self._theme.colors.color("focus"), _RING))
-            ring = self.background.rect(self.currentIndex().row()).adjusted(1, 1, -1, -1)
+            painter.setPen(QPen(self._theme.colors.color("focus"), _RING_WIDTH))
+            ring = self.background.row_rect(self.currentIndex().row()).adjusted(1, 1, -1, -1)
             painter.drawRoundedRect(ring, RADIUS, RADIUS)
             painter.end()
 
@@ -315,16 +315,16 @@ class PlantTableView(QTableView):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.columns.fit()
-        before = event.oldSize().height()
-        row = self.visualRect(self.currentIndex())
-        if event.size().height() <= row.bottom() < before:  # the window gets lower
+        old_height = event.oldSize().height()
+        row_rect = self.visualRect(self.currentIndex())
+        if event.size().height() <= row_rect.bottom() < old_height:  # the window gets lower
             self.scrollTo(self.currentIndex())
 
     @Slot(bool)
-    def _on_rows_replaced(self, same_query: bool) -> None:
-        if not same_query:
+    def _on_rows_replaced(self, is_same_query: bool) -> None:
+        if not is_same_query:
             top = max(self.rowAt(0), 0)
-            self._plants.read(top, top + self.viewport().height() // self.verticalHeader().defaultSectionSize() + 1)
+            self._model.read(top, top + self.viewport().height() // self.verticalHeader().defaultSectionSize() + 1)
         self._on_selection_changed()
 
     @Slot(QModelIndex)
@@ -345,7 +345,7 @@ class PlantTableView(QTableView):
         self.viewport().update()
 
     def _set_up_rows(self) -> None:
-        self.setFont(tabular())
+        self.setFont(with_tabular_digits())
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setShowGrid(False)
         self.setWordWrap(False)
@@ -374,13 +374,13 @@ class PlantTableView(QTableView):
         header.setSortIndicator(model.query.column, descending)
         self.setSortingEnabled(True)
 
-    def _current_name(self) -> QModelIndex:
+    def _current_name_index(self) -> QModelIndex:
         return self.currentIndex().siblingAtColumn(Column.NAME)
 
     def _place_editor(self) -> None:
         """Move the editor to its row, if the row is current."""
         if self._edited_id is not None and self.current_id() == self._edited_id:
-            cell = self.visualRect(self._plants.index(self.currentIndex().row(), self._edited_column))
+            cell = self.visualRect(self._model.index(self.currentIndex().row(), self._edited_column))
             self.editor.setGeometry(cell.adjusted(0, 0, 0, -1))
 
     def _scroll_to_end(self, key: int) -> None:

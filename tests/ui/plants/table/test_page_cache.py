@@ -41,7 +41,7 @@ def test_a_page_does_not_replace_a_row_that_became_known_meanwhile(
     qtbot: QtBot, cache: PageCache, store: SqliteStore
 ) -> None:
     read_before_a_rename(cache, store)
-    cache.put([stored(store)])
+    cache.add([stored(store)])
     with qtbot.waitSignal(cache.loaded):
         pass
     shown = cache.row(1)

@@ -17,7 +17,7 @@ from plantdesk.ui.plants.table.row_order import (
     RowOrder,
     RowReplacement,
     RowsState,
-    difference,
+    find_edit,
 )
 from tests.support.cases import cases, runs
 
@@ -29,20 +29,20 @@ def plant(plant_id: int) -> PlantRow:
 def test_a_plant_that_moved_replaces_all_because_a_selection_would_forget_it() -> None:
     old = array("q", range(10_000))
     new = old[:5] + old[6:9000] + array("q", [5]) + old[9000:]
-    assert difference(old, new) == RowReplacement(new, same_query=True)
+    assert find_edit(old, new) == RowReplacement(new, is_same_query=True)
 
 
 @given(st.lists(st.integers(0, 12), unique=True), st.lists(st.integers(0, 12), unique=True))
 @cases(200)
 def test_the_edit_turns_one_list_into_another(old: list[int], new: list[int]) -> None:
     rows = [*old]
-    match difference(array("q", old), array("q", new)):
+    match find_edit(array("q", old), array("q", new)):
         case Insertion(row, ids):
             rows[row:row] = ids
         case Removal(row, size):
             del rows[row : row + size]
-        case RowReplacement(ids, same_query):
-            assert same_query
+        case RowReplacement(ids, is_same_query):
+            assert is_same_query
             rows = [*ids]
     assert rows == new
 
@@ -51,8 +51,8 @@ def test_the_edit_turns_one_list_into_another(old: list[int], new: list[int]) ->
 @cases(200)
 def test_new_rows_at_one_end_are_an_insertion(old: list[int], added: list[int]) -> None:
     before, after = array("q", added + old), array("q", old + added)
-    assert difference(array("q", old), before) == Insertion(0, array("q", added))
-    assert difference(array("q", old), after) == Insertion(len(old), array("q", added))
+    assert find_edit(array("q", old), before) == Insertion(0, array("q", added))
+    assert find_edit(array("q", old), after) == Insertion(len(old), array("q", added))
 
 
 class Counted(array):  # type: ignore[type-arg]
@@ -69,14 +69,14 @@ class Counted(array):  # type: ignore[type-arg]
 
 def test_orders_are_compared_in_steps_that_grow_with_their_length() -> None:
     old = Counted("q", range(1_000_000))
-    difference(old, old[:999_000])
+    find_edit(old, old[:999_000])
     assert old.reads < 5 * len(old)
 
 
 def reads_of_additions(size: int, *, descending: bool) -> int:
     """Return how many ids are read to show a hundred plants that are added one after the other."""
     rows = RowOrder()
-    rows.begin(RowsState.LOADING, View(descending=descending))
+    rows.start_query(RowsState.LOADING, View(descending=descending))
     rows.ids, rows.state = Counted("q", range(size)), RowsState.COMPLETE
     edits: list[RowEdit] = []
     for plant_id in range(size, size + 100):
@@ -106,7 +106,7 @@ class Rows(RuleBasedStateMachine):
     @initialize(view=st.sampled_from([View(), View(descending=False), View(order=Order.ID)]))
     def show(self, view: View) -> None:
         self.view = view
-        self.rows.begin(RowsState.LOADING, view)
+        self.rows.start_query(RowsState.LOADING, view)
 
     @rule(plant_id=st.integers(1, 8))
     def add_or_delete(self, plant_id: int) -> None:
@@ -142,9 +142,9 @@ class Rows(RuleBasedStateMachine):
     def fail_or_ask_again(self, *, fails: bool) -> None:
         if fails and self.is_queried:
             self.answer = None
-            self.rows.fail()
+            self.rows.mark_failed()
         if needed := self.rows.needed_query:
-            self.rows.begin(needed, self.view)
+            self.rows.start_query(needed, self.view)
 
     @property
     def is_queried(self) -> bool:

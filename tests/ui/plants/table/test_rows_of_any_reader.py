@@ -85,8 +85,8 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let few plants do what many do, and repeat queries at once."""
     monkeypatch.setattr(sqlite_reader, "FIRST_CHUNK", 4)
     monkeypatch.setattr(sqlite_reader, "CHUNK", 8)
-    monkeypatch.setattr(row_order, "_OVERLAP", 10)
-    monkeypatch.setattr(row_order, "_MAX_LOOKED_UP", 2)
+    monkeypatch.setattr(row_order, "_MAX_OVERLAP_ROWS", 10)
+    monkeypatch.setattr(row_order, "_MAX_SEARCHED_REMOVALS", 2)
     monkeypatch.setattr(model_module, "_MIN_PAUSE_MS", 1)
     monkeypatch.setattr(model_module, "_RETRY_DELAY_MS", 1)
 

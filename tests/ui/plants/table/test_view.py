@@ -26,7 +26,7 @@ from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.plants.browser import PlantBrowser
 from plantdesk.ui.plants.table.cells import Column
 from plantdesk.ui.plants.table.view import PlantTableView
-from plantdesk.ui.theme.colors import hue_of, mixed, pill_colors
+from plantdesk.ui.theme.colors import hue_of, mix_colors, pill_colors
 from plantdesk.ui.theme.metrics import M
 from plantdesk.ui.theme.theme import Theme
 from tests.support.costs import cpu_seconds
@@ -367,13 +367,13 @@ def test_larger_text_makes_room_for_the_ids(table: PlantTableView, theme: Theme,
 def test_a_new_row_is_tinted_for_a_while_and_marked_longer(
     qtbot: QtBot, table: PlantTableView, add: Adder, theme: Theme, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("_TINTED", "_MARKED"):
+    for name in ("_TINT_SECONDS", "_MARK_SECONDS"):
         monkeypatch.setattr(f"plantdesk.ui.plants.table.delegate.{name}", SECONDS)  # on a machine of any speed
     add("Aloe")
     qtbot.waitUntil(lambda: visible_names(table)[0] == "Aloe")
-    tint = mixed(theme.colors.color("ok_bg"), theme.colors.color("surface"), 0.7).name().upper()
+    tint = mix_colors(theme.colors.color("ok_bg"), theme.colors.color("surface"), 0.7).name().upper()
     assert {theme.colors.accent, tint} <= colors(table, 0, Column.ID)
-    monkeypatch.setattr("plantdesk.ui.plants.table.delegate._TINTED", 0)
+    monkeypatch.setattr("plantdesk.ui.plants.table.delegate._TINT_SECONDS", 0)
     assert tint not in colors(table, 0, Column.ID)
     assert theme.colors.accent in colors(table, 0, Column.ID)
 
