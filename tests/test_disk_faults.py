@@ -153,21 +153,21 @@ def test_a_start_on_a_full_disk_says_so_and_loses_nothing(small_disk: Path) -> N
 def test_the_window_reports_a_full_disk_until_there_is_space(show: Show, small_disk: Path) -> None:
     paths.create_folder(paths.settings_folder())
     settings.save(settings.Settings(backup_every="never"), paths.settings_file())  # a failing one is reported as well
-    with show(small_disk / "plants.db") as desk:
-        desk.add("Aloe")
-        desk.expect_names("Aloe")
+    with show(small_disk / "plants.db") as user:
+        user.add("Aloe")
+        user.expect_names("Aloe")
         ballast = fill(small_disk)
         for number in range(200):
-            desk.add(f"Fern {number} {'x' * 9000}")
+            user.add(f"Fern {number} {'x' * 9000}")
             added = f"Added “Fern {number} "
-            desk.until(lambda: desk.message.text.startswith(added) or desk.bar.isVisible())  # noqa: B023
-            if desk.bar.isVisible():
+            user.until(lambda: user.message.text.startswith(added) or user.bar.isVisible())  # noqa: B023
+            if user.bar.isVisible():
                 break
-        assert "disk is full" in desk.bar.text
-        desk.until(lambda: "Try again" in desk.buttons())
+        assert "disk is full" in user.bar.text
+        user.until(lambda: "Try again" in user.buttons())
         ballast.unlink()
-        desk.until_bar(shown=False)
-        desk.until(lambda: desk.names()[0].startswith(f"Fern {number} "))
+        user.until_bar(shown=False)
+        user.until(lambda: user.names()[0].startswith(f"Fern {number} "))
 
 
 def test_a_full_disk_makes_no_backup_and_damages_none(small_disk: Path) -> None:
@@ -209,16 +209,16 @@ def test_files_that_become_read_only_are_reported(tmp_path: Path) -> None:
 def test_the_window_reports_a_missing_file_until_it_is_back(show: Show, tmp_path: Path) -> None:
     folder, elsewhere = tmp_path / "stick", tmp_path / "pulled out"
     folder.mkdir()
-    with show(folder / "plants.db") as desk:
-        desk.add("Aloe")
-        desk.expect_names("Aloe")
+    with show(folder / "plants.db") as user:
+        user.add("Aloe")
+        user.expect_names("Aloe")
         folder.rename(elsewhere)
-        desk.until_bar(shown=True)
-        assert "moved, replaced or deleted" in desk.bar.text
+        user.until_bar(shown=True)
+        assert "moved, replaced or deleted" in user.bar.text
         elsewhere.rename(folder)
-        desk.until_bar(shown=False)
-        desk.add("Basil")
-        desk.expect_names("Basil", "Aloe")
+        user.until_bar(shown=False)
+        user.add("Basil")
+        user.expect_names("Basil", "Aloe")
 
 
 # --- damaged while it runs -----------------------------------------------------------------------

@@ -27,10 +27,10 @@ from tests.support.window_driver import WindowDriver, plain
 
 
 @pytest.fixture
-def desk(show: Show) -> Iterator[ProgramDriver]:
-    with show() as desk:
-        desk.until_on()
-        yield desk
+def user(show: Show) -> Iterator[ProgramDriver]:
+    with show() as user:
+        user.until_on()
+        yield user
 
 
 @pytest.fixture
@@ -46,16 +46,16 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     return found
 
 
-def choose(desk: WindowDriver, monkeypatch: pytest.MonkeyPatch, command: str, file: Path) -> None:
+def choose(user: WindowDriver, monkeypatch: pytest.MonkeyPatch, command: str, file: Path) -> None:
     """Choose a file by a command of the submenu of other stores."""
     for dialog in ("get_open_file", "get_save_file"):
         monkeypatch.setattr(FileDialog, dialog, lambda *_arguments, **_options: str(file))
-    desk.choose("File", "Other plants", command)
+    user.choose("File", "Other plants", command)
 
 
-def recent(desk: WindowDriver) -> dict[str, QAction]:
+def recent(user: WindowDriver) -> dict[str, QAction]:
     """Return the list of the last stores."""
-    menu = desk.action("Other plants").menu()
+    menu = user.action("Other plants").menu()
     assert isinstance(menu, QMenu)
     menu.aboutToShow.emit()
     found = {plain(action.text()): action for action in menu.actions() if not action.isSeparator()}
@@ -64,54 +64,54 @@ def recent(desk: WindowDriver) -> dict[str, QAction]:
 
 @pytest.mark.skipif(os.name != "posix", reason="a window on Windows ends by its window")
 def test_another_store_opens_in_a_window_of_its_own_once(
-    desk: ProgramDriver, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    user: ProgramDriver, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     folder = tmp_path / "Ä & user=x"
     folder.mkdir()
     store_at(folder / "gärten.db", "Aloe")
-    desk.add("Mine")
-    desk.expect_names("Mine")
-    choose(desk, monkeypatch, "Open store…", folder / "gärten.db")
+    user.add("Mine")
+    user.expect_names("Mine")
+    choose(user, monkeypatch, "Open store…", folder / "gärten.db")
 
     def others() -> list[dict[str, object]]:
         return [runtime for runtime in runtimes(paths.runtime_folder()) if runtime["pid"] != os.getpid()]
 
-    desk.until(lambda: bool(others()))
+    user.until(lambda: bool(others()))
     (other,) = others()
     try:
         assert other["database"] == str(folder / "gärten.db")
-        assert desk.window.windowTitle() == "PlantDesk"
-        desk.expect_names("Mine")
-        preferences = desk.desktop.preferences  # the other window changes them
-        desk.until(lambda: preferences.settings.recent_stores == [str(folder / "gärten.db")])
-        assert [title.partition(" — ")[0] for title in recent(desk)] == ["gärten.db", "Clear list"]
+        assert user.window.windowTitle() == "PlantDesk"
+        user.expect_names("Mine")
+        preferences = user.desktop.preferences  # the other window changes them
+        user.until(lambda: preferences.settings.recent_stores == [str(folder / "gärten.db")])
+        assert [title.partition(" — ")[0] for title in recent(user)] == ["gärten.db", "Clear list"]
         assert not preferences.settings.opens_shared_store
     finally:
         os.kill(int(str(other["pid"])), signal.SIGTERM)
-        desk.until(lambda: not others())
+        user.until(lambda: not others())
 
 
 def test_a_new_store_opens_in_a_window_of_its_own(
-    desk: ProgramDriver, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, started: list[list[str]]
+    user: ProgramDriver, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, started: list[list[str]]
 ) -> None:
-    choose(desk, monkeypatch, "New store…", tmp_path / "balcony user=x")
-    desk.until(lambda: bool(started))
+    choose(user, monkeypatch, "New store…", tmp_path / "balcony user=x")
+    user.until(lambda: bool(started))
     assert started == [["--port", "0", "--database", str(tmp_path / "balcony user=x.db")]]
 
 
 def test_a_store_that_is_there_is_not_made_anew(
-    desk: ProgramDriver, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, started: list[list[str]]
+    user: ProgramDriver, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, started: list[list[str]]
 ) -> None:
     file = store_at(tmp_path / "garden.db", "Aloe")
-    choose(desk, monkeypatch, "New store…", file)
-    desk.until(lambda: "“garden.db” is there already." in desk.texts())
+    choose(user, monkeypatch, "New store…", file)
+    user.until(lambda: "“garden.db” is there already." in user.texts())
     assert not started
-    desk.button("Open it").click()
+    user.button("Open it").click()
     assert started == [["--port", "0", "--database", str(file)]]
 
 
 def test_another_store_keeps_the_port_that_was_chosen_for_it(
-    show: Show, desk: ProgramDriver, qtbot: QtBot, tmp_path: Path, started: list[list[str]]
+    show: Show, user: ProgramDriver, qtbot: QtBot, tmp_path: Path, started: list[list[str]]
 ) -> None:
     file = store_at(tmp_path / "garden.db", "Aloe")
     port = free_port()
@@ -123,47 +123,47 @@ def test_another_store_keeps_the_port_that_was_chosen_for_it(
         qtbot.keyClick(edit, Qt.Key.Key_Return)
         other.until(lambda: other.session.api.state == On(f"http://127.0.0.1:{port}", port))
         other.until(lambda: other.desktop.preferences.of_store(location_of(file).key).get("port") == port)
-    preferences = desk.desktop.preferences
-    desk.until(lambda: bool(preferences.of_store(location_of(file).key)))
+    preferences = user.desktop.preferences
+    user.until(lambda: bool(preferences.of_store(location_of(file).key)))
     assert preferences.settings.port == DEFAULT_PORT
-    desk.window.activateWindow()
-    (stores,) = desk.window.findChildren(StoresFeature)
+    user.window.activateWindow()
+    (stores,) = user.window.findChildren(StoresFeature)
     stores.open(str(file))
-    desk.until(lambda: bool(started))
+    user.until(lambda: bool(started))
     assert started == [["--port", str(port), "--database", str(file)]]
 
 
 def test_the_store_of_the_window_opens_no_other_window(
-    desk: ProgramDriver, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, started: list[list[str]]
+    user: ProgramDriver, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, started: list[list[str]]
 ) -> None:
     link = tmp_path / "link.db"
     link.symlink_to(paths.database_file())
-    choose(desk, monkeypatch, "Open store…", link)
-    desk.until(lambda: "“plants.db” is open in this window." in desk.texts())
+    choose(user, monkeypatch, "Open store…", link)
+    user.until(lambda: "“plants.db” is open in this window." in user.texts())
     assert not started
 
 
 def test_a_file_of_plants_is_left_as_it_is_and_can_be_imported(
-    desk: ProgramDriver, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, started: list[list[str]]
+    user: ProgramDriver, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, started: list[list[str]]
 ) -> None:
     file = tmp_path / "list.csv"
     file.write_text("name,tag\nRose,Bed\n", encoding="utf-8")
-    choose(desk, monkeypatch, "Open store…", file)
-    desk.until(lambda: any("is not a PlantDesk store" in text for text in desk.texts()))
+    choose(user, monkeypatch, "Open store…", file)
+    user.until(lambda: any("is not a PlantDesk store" in text for text in user.texts()))
     assert not started
-    WindowDriver(desk.qtbot, desk.toast).button("Import…").click()
-    dialog = desk.the(ImportDialog)
+    WindowDriver(user.qtbot, user.toast).button("Import…").click()
+    dialog = user.the(ImportDialog)
     dialog.reject()
     assert sorted(file.name for file in tmp_path.iterdir() if file.is_file()) == ["list.csv"]
     assert file.read_text(encoding="utf-8") == "name,tag\nRose,Bed\n"
 
 
 def test_a_recent_store_that_is_gone_is_reported_and_can_be_removed(
-    desk: ProgramDriver, tmp_path: Path, started: list[list[str]]
+    user: ProgramDriver, tmp_path: Path, started: list[list[str]]
 ) -> None:
     gone, here = tmp_path / "gone.db", store_at(tmp_path / "here.db")
-    desk.desktop.preferences.change(recent_stores=[str(gone), str(here), "postgresql://anna@plants.example/garden"])
-    texts = [text for text in recent(desk) if text]
+    user.desktop.preferences.change(recent_stores=[str(gone), str(here), "postgresql://anna@plants.example/garden"])
+    texts = [text for text in recent(user) if text]
     assert [text.partition(" — ")[0] for text in texts] == [
         "gone.db",
         "here.db",
@@ -171,37 +171,37 @@ def test_a_recent_store_that_is_gone_is_reported_and_can_be_removed(
         "Clear list",
     ]
     assert texts[0].endswith(tmp_path.name)
-    recent(desk)[texts[0]].trigger()
-    desk.until(lambda: any(text.startswith("“gone.db” is not there any more") for text in desk.texts()))
-    desk.button("Remove from the list").click()
-    assert texts[0] not in recent(desk)
-    recent(desk)[texts[1]].trigger()
-    recent(desk)[texts[2]].trigger()
-    desk.until(lambda: len(started) == 2)
+    recent(user)[texts[0]].trigger()
+    user.until(lambda: any(text.startswith("“gone.db” is not there any more") for text in user.texts()))
+    user.button("Remove from the list").click()
+    assert texts[0] not in recent(user)
+    recent(user)[texts[1]].trigger()
+    recent(user)[texts[2]].trigger()
+    user.until(lambda: len(started) == 2)
     assert {command[-1] for command in started} == {str(here), "postgresql://anna@plants.example/garden"}
-    recent(desk)["Clear list"].trigger()
-    assert "Clear list" not in recent(desk)
+    recent(user)["Clear list"].trigger()
+    assert "Clear list" not in recent(user)
 
 
 def test_own_plants_that_another_window_shows_come_to_the_front(show: Show, qtbot: QtBot, tmp_path: Path) -> None:
     own = SingleWindow(location_of(None), paths.data_folder())
     assert own.try_lock()
     own.listen()
-    with show(store_at(tmp_path / "garden.db", "Aloe")) as desk:
-        desk.expect_names("Aloe")
+    with show(store_at(tmp_path / "garden.db", "Aloe")) as user:
+        user.expect_names("Aloe")
         with qtbot.waitSignal(own.request_received):
-            desk.choose("File", "Other plants", "My own plants")
-        desk.add("Fern")
-        desk.expect_names("Fern", "Aloe")
-        assert desk.window.windowTitle() == "garden.db — PlantDesk"
+            user.choose("File", "Other plants", "My own plants")
+        user.add("Fern")
+        user.expect_names("Fern", "Aloe")
+        assert user.window.windowTitle() == "garden.db — PlantDesk"
     own.release()
 
 
 def test_the_title_names_another_store_also_while_it_cannot_be_opened(show: Show, tmp_path: Path) -> None:
     (tmp_path / "list.db").write_bytes(b"no store" * 1000)
-    with show(tmp_path / "list.db") as desk:
-        desk.until_bar(shown=True)
-        assert desk.window.windowTitle() == "list.db — PlantDesk"
+    with show(tmp_path / "list.db") as user:
+        user.until_bar(shown=True)
+        assert user.window.windowTitle() == "list.db — PlantDesk"
         assert settings.load(paths.settings_file()).recent_stores == []
 
 

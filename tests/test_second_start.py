@@ -54,10 +54,10 @@ def stuck_window(database: Path) -> Iterator[None]:
 def test_a_window_that_does_not_answer_is_reported(show: Show, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("plantdesk.ui.single_window._ANSWER_TIMEOUT_MS", 100)
     (tmp_path / "list.txt").write_text("a shopping list", encoding="utf-8")
-    with stuck_window(tmp_path / "other.db"), show(tmp_path / "list.txt") as desk:
-        desk.until_bar(shown=True)
-        desk.workspace.file_chosen.emit(str(tmp_path / "other.db"))
-        desk.until(lambda: "“other.db” is open in another PlantDesk" in desk.bar.text)
+    with stuck_window(tmp_path / "other.db"), show(tmp_path / "list.txt") as user:
+        user.until_bar(shown=True)
+        user.workspace.file_chosen.emit(str(tmp_path / "other.db"))
+        user.until(lambda: "“other.db” is open in another PlantDesk" in user.bar.text)
 
 
 _CLOSING_BOXES = """
@@ -105,17 +105,17 @@ def started(environment: dict[str, str]) -> subprocess.Popen[str]:
 
 def test_a_start_while_the_window_closes_waits_for_its_end_and_takes_the_lock(show: Show, qtbot: QtBot) -> None:
     database, folder = paths.database_file(), paths.path_or_none(paths.data_folder)
-    with show(database) as desk:
-        desk.until_on()
+    with show(database) as user:
+        user.until_on()
         second = SingleWindow(location_of(database), folder)
         assert not second.try_lock()
-        desk.window.close()
+        user.window.close()
         answers: list[bool] = []
         errors: list[QLocalSocket.LocalSocketError] = []
         other = second.ask_other()
         other.answered.connect(answers.append)
         other.findChildren(QLocalSocket)[0].errorOccurred.connect(errors.append)
-        desk.until(lambda: bool(answers or errors))
+        user.until(lambda: bool(answers or errors))
         assert not answers
     qtbot.waitUntil(lambda: bool(answers))
     assert second.is_locked
@@ -154,20 +154,20 @@ def test_the_address_of_a_plant_is_shown_by_the_first_start_and_by_later_ones(
     show: Show, environment: dict[str, str]
 ) -> None:
     store_at(paths.database_file(), "Aloe", "Ficus", "Salvia")
-    with show(request=WindowRequest(address="plantdesk:2")) as desk:
-        desk.until(lambda: [*desk.table.selected_ids()] == [2])
+    with show(request=WindowRequest(address="plantdesk:2")) as user:
+        user.until(lambda: [*user.table.selected_ids()] == [2])
         command = [sys.executable, "-m", "plantdesk", "plantdesk:1"]
         later = subprocess.Popen(command, env=environment)
-        desk.until(lambda: [*desk.table.selected_ids()] == [1])
-        desk.until(lambda: later.poll() == 0)
+        user.until(lambda: [*user.table.selected_ids()] == [1])
+        user.until(lambda: later.poll() == 0)
         hostile = ["plantdesk:3", "--database", "postgresql://evil.example/plants"]  # quotes in a URL
         later = subprocess.Popen([*command[:-1], *hostile], env=environment)
         sentence = "“plantdesk:3 --database postgresql://evil.example/plants” is not the address of a plant."
-        desk.until(lambda: desk.toast.text.startswith(sentence))
-        desk.until(lambda: later.poll() == 0)
-        assert [*desk.table.selected_ids()] == [1]
-        desk.desktop.open_plant_url("plantdesk:3")  # macOS
-        desk.until(lambda: [*desk.table.selected_ids()] == [3])
+        user.until(lambda: user.toast.text.startswith(sentence))
+        user.until(lambda: later.poll() == 0)
+        assert [*user.table.selected_ids()] == [1]
+        user.desktop.open_plant_url("plantdesk:3")  # macOS
+        user.until(lambda: [*user.table.selected_ids()] == [3])
 
 
 _FILE_OPEN = """
@@ -203,40 +203,40 @@ def quick_window() -> QuickEntry | None:
 def test_quick_opens_the_small_window_of_the_program_that_runs_and_needs_no_qt(
     show: Show, environment: dict[str, str]
 ) -> None:
-    with show() as desk:
-        desk.until_on()
+    with show() as user:
+        user.until_on()
         asking = subprocess.Popen([sys.executable, "-c", _QUICK], env=environment, stdout=subprocess.PIPE, text=True)
-        desk.until(lambda: quick_window() is not None)
-        desk.until(lambda: asking.poll() is not None)
+        user.until(lambda: quick_window() is not None)
+        user.until(lambda: asking.poll() is not None)
         printed, _ = asking.communicate()
         assert (asking.returncode, printed) == (0, "\n")
         window = quick_window()
         assert window is not None
         QTest.keyClicks(window.focusWidget(), "Fern")
         QTest.keyClick(window.focusWidget(), Qt.Key.Key_Return)
-        desk.expect_names("Fern")
+        user.expect_names("Fern")
         assert quick_window() is None
-        assert desk.window.isVisible()
+        assert user.window.isVisible()
 
 
 @contextmanager
 def quick_alone(show: Show) -> Iterator[tuple[ProgramDriver, QuickEntry]]:
     """The program with nothing but its small window, as `plantdesk quick` starts it where none runs."""
-    with show(request=WindowRequest(quick=True)) as desk:
-        desk.until(lambda: quick_window() is not None)
+    with show(request=WindowRequest(quick=True)) as user:
+        user.until(lambda: quick_window() is not None)
         window = quick_window()
         assert window is not None
-        yield desk, window
+        yield user, window
 
 
 def test_quick_without_a_window_adds_the_plant_and_ends_without_an_api(show: Show, qtbot: QtBot) -> None:
-    with quick_alone(show) as (desk, window):
-        assert not desk.window.isVisible()
-        with qtbot.waitSignal(desk.session.quit_requested):
+    with quick_alone(show) as (user, window):
+        assert not user.window.isVisible()
+        with qtbot.waitSignal(user.session.quit_requested):
             QTest.keyClicks(window.focusWidget(), "Fern")
             QTest.keyClick(window.focusWidget(), Qt.Key.Key_Return)
         assert not any(runtimes(paths.runtime_folder()))
-        assert not desk.window.isVisible()
+        assert not user.window.isVisible()
     with closing(sqlite3.connect(paths.database_file())) as connection:
         assert connection.execute("SELECT name FROM plant").fetchall() == [("Fern",)]
 
@@ -244,28 +244,28 @@ def test_quick_without_a_window_adds_the_plant_and_ends_without_an_api(show: Sho
 def test_what_is_typed_into_quick_survives_its_end_and_a_start_shows_the_whole_window(
     show: Show, qtbot: QtBot, environment: dict[str, str]
 ) -> None:
-    with quick_alone(show) as (desk, window):
+    with quick_alone(show) as (user, window):
         QTest.keyClicks(window.focusWidget(), "Half a na")
-        with qtbot.waitSignal(desk.session.quit_requested):
+        with qtbot.waitSignal(user.session.quit_requested):
             QTest.keyClick(window.focusWidget(), Qt.Key.Key_Escape)
-    with quick_alone(show) as (desk, window):
+    with quick_alone(show) as (user, window):
         assert window.form.name_field.text() == "Half a na"
         second = started(environment)
-        qtbot.waitUntil(desk.window.isVisible)
-        desk.until_on()
+        qtbot.waitUntil(user.window.isVisible)
+        user.until_on()
         qtbot.waitUntil(lambda: second.poll() == 0)
         second.communicate()
         QTest.keyClick(window.focusWidget(), Qt.Key.Key_Escape)
-        assert desk.window.isVisible()
+        assert user.window.isVisible()
 
 
 def test_a_plant_of_quick_waits_for_a_store_that_cannot_be_opened(show: Show, qtbot: QtBot) -> None:
     paths.database_file().write_text("a shopping list", encoding="utf-8")
-    with quick_alone(show) as (desk, window):
-        qtbot.waitUntil(lambda: bool(desk.bars))
-        with qtbot.waitSignal(desk.session.quit_requested):
+    with quick_alone(show) as (user, window):
+        qtbot.waitUntil(lambda: bool(user.bars))
+        with qtbot.waitSignal(user.session.quit_requested):
             QTest.keyClicks(window.focusWidget(), "Fern")
             QTest.keyClick(window.focusWidget(), Qt.Key.Key_Return)
     paths.database_file().unlink()
-    with show() as desk:
-        desk.until(lambda: "Fern" in desk.texts() or desk.names() == ["Fern"])
+    with show() as user:
+        user.until(lambda: "Fern" in user.texts() or user.names() == ["Fern"])

@@ -21,12 +21,12 @@ _REFUSED = ("pipe", "link loop", "hot journal", "view for plants", "trigger on p
 def test_odd_rows_are_shown(show: Show, tmp_path: Path, make: Make) -> None:
     path = tmp_path / "garden.db"
     make(path, tmp_path / "victim")
-    with show(path) as desk:
-        desk.until_on()
-        desk.until(lambda: len(desk.names()) == 1 and desk.names() != ["…"])
-        desk.add("Moss")
-        desk.until(lambda: desk.names()[0] == "Moss")
-        assert not desk.bar.isVisible()
+    with show(path) as user:
+        user.until_on()
+        user.until(lambda: len(user.names()) == 1 and user.names() != ["…"])
+        user.add("Moss")
+        user.until(lambda: user.names()[0] == "Moss")
+        assert not user.bar.isVisible()
 
 
 @pytest.mark.parametrize("name", _REFUSED)
@@ -34,7 +34,7 @@ def test_a_refused_file_is_reported(show: Show, tmp_path: Path, name: str) -> No
     path, victim = tmp_path / "garden.db", tmp_path / "victim"
     victim.write_text("my only thesis")
     REFUSED[name](path, victim)
-    with show(path) as desk:
-        desk.until_bar(shown=True)
-        assert desk.names() == []
+    with show(path) as user:
+        user.until_bar(shown=True)
+        assert user.names() == []
     assert victim.read_text() == "my only thesis"

@@ -73,8 +73,8 @@ OF_COMMANDS: dict[str, tuple[str, type[QDialog]]] = {
 class Dialogs:
     """Opens the dialogs of the whole window, whose store is filled by `fill`; files are made in a folder."""
 
-    def __init__(self, desk: WindowDriver, theme: Theme, store: SqliteStore, folder: Path) -> None:
-        self.desk, self.theme, self._store = desk, theme, store
+    def __init__(self, user: WindowDriver, theme: Theme, store: SqliteStore, folder: Path) -> None:
+        self.user, self.theme, self._store = user, theme, store
         self._folder = folder
 
     def open(self, name: str) -> QDialog:
@@ -91,12 +91,12 @@ class Dialogs:
 
     def _token(self, name: str = "greenhouse") -> QDialog:
         dialog = self.open("api")
-        inside = WindowDriver(self.desk.qtbot, dialog)
+        inside = WindowDriver(self.user.qtbot, dialog)
         inside.field("Name for a new token").setText(name)
         inside.the(TokenPanel).create_token()
         self._wait_for_text(dialog, "New token for")
         table = inside.the(QTableView, "Tokens")
-        self.desk.until(lambda: table.isVisible() and [row[0] for row in rows_of(table)].count(name) == 1)
+        self.user.until(lambda: table.isVisible() and [row[0] for row in rows_of(table)].count(name) == 1)
         return dialog
 
     def _expanded(self) -> QDialog:
@@ -107,30 +107,30 @@ class Dialogs:
         return dialog
 
     def _revoke(self) -> QDialog:
-        panel = WindowDriver(self.desk.qtbot, self._token("greenhouse 3")).the(TokenPanel)
-        WindowDriver(self.desk.qtbot, panel).the(QTableView, "Tokens").selectRow(0)
+        panel = WindowDriver(self.user.qtbot, self._token("greenhouse 3")).the(TokenPanel)
+        WindowDriver(self.user.qtbot, panel).the(QTableView, "Tokens").selectRow(0)
         panel.revoke_selected()
         return self._wait_until_visible(MessageBox)
 
     def _restore(self) -> QDialog:
-        self.desk.action("Back up now").trigger()
-        self.desk.until(lambda: "Backed up" in english(self.desk.toast.text))
-        self.desk.toast.clear()
+        self.user.action("Back up now").trigger()
+        self.user.until(lambda: "Backed up" in english(self.user.toast.text))
+        self.user.toast.clear()
         dialog = self._open_by_command("Restore…", RestoreDialog)
-        table = WindowDriver(self.desk.qtbot, dialog).the(QTableView)
-        self.desk.until(lambda: table.model().rowCount() > 0)
+        table = WindowDriver(self.user.qtbot, dialog).the(QTableView)
+        self.user.until(lambda: table.model().rowCount() > 0)
         self._wait_for_text(dialog, "…", absent=True)
         return dialog
 
     def _shared_store(self) -> QDialog:
         dialog = self._open_by_command("Shared store…", SharedStoreDialog)
-        WindowDriver(self.desk.qtbot, dialog).the(CollapsibleHeader).set_expanded(is_expanded=True)
+        WindowDriver(self.user.qtbot, dialog).the(CollapsibleHeader).set_expanded(is_expanded=True)
         return dialog
 
     def _import(self) -> QDialog:
         file = self._folder / "plants-2026.csv"
         file.write_text(_CSV, encoding="utf-8")
-        transfer = self.desk.window.findChild(TransferFeature)
+        transfer = self.user.window.findChild(TransferFeature)
         assert transfer is not None
         transfer.import_files([file])
         dialog = self._wait_until_visible(ImportDialog)
@@ -138,7 +138,7 @@ class Dialogs:
         return dialog
 
     def _refused(self) -> QDialog:
-        WindowDriver(self.desk.qtbot, self._import()).button("Show").click()
+        WindowDriver(self.user.qtbot, self._import()).button("Show").click()
         return self._wait_until_visible(RefusedDialog)
 
     def _export(self) -> QDialog:
@@ -151,37 +151,37 @@ class Dialogs:
 
     def _tag(self) -> QDialog:
         self._table().selectAll()
-        actions = self.desk.window.findChildren(QAction)
+        actions = self.user.window.findChildren(QAction)
         next(action for action in actions if "Change tag" in plain(action.text())).trigger()
         return self._wait_until_visible(TagDialog)
 
     def _replace(self) -> QDialog:
         dialog = self._open_by_command("Find and replace…", CleanUpDialog)
-        inside = WindowDriver(self.desk.qtbot, dialog)
+        inside = WindowDriver(self.user.qtbot, dialog)
         inside.field("Find").setText("Salvia")
         inside.field("Replace with").setText("Sage")
-        self.desk.until(lambda: "Replace in 4 plants" in map(english, inside.buttons()))
+        self.user.until(lambda: "Replace in 4 plants" in map(english, inside.buttons()))
         return dialog
 
     def _replace_tidy(self) -> QDialog:
         dialog = self._replace()
-        WindowDriver(self.desk.qtbot, dialog).the(QComboBox, "Do").setCurrentIndex(4)
+        WindowDriver(self.user.qtbot, dialog).the(QComboBox, "Do").setCurrentIndex(4)
         self._wait_for_text(dialog, "There is nothing to change.")
         return dialog
 
     def _duplicates(self) -> QDialog:
         dialog = self._open_by_command("Find duplicates…", CleanUpDialog)
-        self.desk.until(lambda: WindowDriver(self.desk.qtbot, dialog).the(DuplicateTable).isVisible())
+        self.user.until(lambda: WindowDriver(self.user.qtbot, dialog).the(DuplicateTable).isVisible())
         return dialog
 
     def _tidy_tags(self) -> QDialog:
         self._store.apply([SetTag(Selection(ids=[3]), "Kitchen")], FORM).result()
         dialog = self._open_by_command("Tidy up tags…", CleanUpDialog)
-        self.desk.until(lambda: bool(dialog.findChildren(TagGroup)))
+        self.user.until(lambda: bool(dialog.findChildren(TagGroup)))
         return dialog
 
     def _merge(self) -> QDialog:
-        commands = self.desk.window.findChild(TagCommands)
+        commands = self.user.window.findChild(TagCommands)
         assert commands is not None
         commands.counts = {"bed 4": 1, "kitchen": 5}
         commands.rename("bed 4", "kitchen")
@@ -189,7 +189,7 @@ class Dialogs:
 
     def _failure(self) -> QDialog:
         text = str(StuckWindowError(location_of(self._folder / "plants.db")))
-        box = MessageBox(self.theme, "PlantDesk cannot be opened", text, "", self.desk.window)
+        box = MessageBox(self.theme, "PlantDesk cannot be opened", text, "", self.user.window)
         box.add_button("Close")
         box.open()
         return box
@@ -201,25 +201,25 @@ class Dialogs:
             table.setCurrentIndex(table.model().index(1, 1))  # again where the rows were read anew meanwhile
             return len(table.selected_ids()) == 1
 
-        self.desk.until(is_selected)
+        self.user.until(is_selected)
 
     def _table(self) -> PlantTableView:
-        table = self.desk.the(PlantTableView)
-        self.desk.until(lambda: table.model().rowCount() > 0)
+        table = self.user.the(PlantTableView)
+        self.user.until(lambda: table.model().rowCount() > 0)
         table.setFocus()
         return table
 
     def _open_by_command(self, command: str, kind: type[QDialog]) -> QDialog:
-        self.desk.action(command).trigger()
+        self.user.action(command).trigger()
         return self._wait_until_visible(kind)
 
     def _wait_until_visible(self, kind: type[QDialog]) -> QDialog:
         def found() -> list[QDialog]:
-            return [dialog for dialog in self.desk.window.findChildren(kind) if dialog.isVisible()]
+            return [dialog for dialog in self.user.window.findChildren(kind) if dialog.isVisible()]
 
-        self.desk.until(lambda: bool(found()))
+        self.user.until(lambda: bool(found()))
         return found()[-1]
 
     def _wait_for_text(self, dialog: QDialog, text: str, *, absent: bool = False) -> None:
-        inside = WindowDriver(self.desk.qtbot, dialog)
-        self.desk.until(lambda: any(text in label for label in inside.texts()) is not absent)
+        inside = WindowDriver(self.user.qtbot, dialog)
+        self.user.until(lambda: any(text in label for label in inside.texts()) is not absent)

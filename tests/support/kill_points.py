@@ -42,7 +42,7 @@ _OWN_IDS = range(1, 31)
 _IMPORTED_IDS = range(1000, 1200)
 
 
-class Desk:
+class Trial:
     """One store in its own folder; acknowledged plants are written to a pipe, which survives the process."""
 
     def __init__(self, folder: Path) -> None:
@@ -67,117 +67,117 @@ class Desk:
 # --- what is prepared, and what is then done and killed ----------------------------------------------------------
 
 
-def _prepare_nothing(_desk: Desk) -> None:
+def _prepare_nothing(_trial: Trial) -> None:
     """Start without a file."""
 
 
-def _prepare_filled(desk: Desk) -> None:
-    with closing(SqliteStore(desk.path)) as store:
-        desk.add(store, 1, 30)
+def _prepare_filled(trial: Trial) -> None:
+    with closing(SqliteStore(trial.path)) as store:
+        trial.add(store, 1, 30)
 
 
-def _prepare_killed(desk: Desk) -> None:
+def _prepare_killed(trial: Trial) -> None:
     """Leave a log, as a killed process does."""
-    with closing(SqliteStore(desk.path)) as store:
-        desk.add(store, 1, 10)
-    in_child(lambda: _add_and_die(desk))
+    with closing(SqliteStore(trial.path)) as store:
+        trial.add(store, 1, 10)
+    in_child(lambda: _add_and_die(trial))
 
 
-def _add_and_die(desk: Desk) -> None:
-    store = SqliteStore(desk.path)
-    desk.add(store, 100, 30)
+def _add_and_die(trial: Trial) -> None:
+    store = SqliteStore(trial.path)
+    trial.add(store, 100, 30)
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def _prepare_old(desk: Desk) -> None:
-    with closing(sqlite3.connect(desk.path)) as database:
+def _prepare_old(trial: Trial) -> None:
+    with closing(sqlite3.connect(trial.path)) as database:
         apply_steps(database, 0, 2)
         for plant_id in range(1, 60):
             database.execute("INSERT INTO plant VALUES (?, ?, NULL, ?, 0, 1, NULL)", (plant_id, "x" * 1000, plant_id))
-            desk.acknowledge(plant_id)
+            trial.acknowledge(plant_id)
         database.execute("PRAGMA application_id = 0x504C4E54")
         database.execute("PRAGMA user_version = 2")
         database.commit()
         database.execute("PRAGMA journal_mode = WAL")
 
 
-def _prepare_backed_up(desk: Desk) -> None:
-    _prepare_filled(desk)
-    FileBackups(desk.path).make()
-    with closing(SqliteStore(desk.path)) as store:
-        desk.add(store, 100, 5)
+def _prepare_backed_up(trial: Trial) -> None:
+    _prepare_filled(trial)
+    FileBackups(trial.path).make()
+    with closing(SqliteStore(trial.path)) as store:
+        trial.add(store, 100, 5)
 
 
-def _prepare_damaged(desk: Desk) -> None:
+def _prepare_damaged(trial: Trial) -> None:
     """Damage the end of the file, which contains no acknowledged plant; the rest can be read."""
-    _prepare_filled(desk)
-    FileBackups(desk.path).make()
-    with desk.path.open("r+b") as file:
+    _prepare_filled(trial)
+    FileBackups(trial.path).make()
+    with trial.path.open("r+b") as file:
         file.seek(-4096, os.SEEK_END)
         file.write(b"\x5a" * 4096)
 
 
-def _prepare_missing(desk: Desk) -> None:
-    _prepare_filled(desk)
-    FileBackups(desk.path).make()
-    desk.path.unlink()
+def _prepare_missing(trial: Trial) -> None:
+    _prepare_filled(trial)
+    FileBackups(trial.path).make()
+    trial.path.unlink()
 
 
-def _prepare_two_stores(desk: Desk) -> None:
-    _prepare_filled(desk)
-    with closing(SqliteStore(desk.other)) as store:
+def _prepare_two_stores(trial: Trial) -> None:
+    _prepare_filled(trial)
+    with closing(SqliteStore(trial.other)) as store:
         store.add(new_plant({"id": 5000, "name": "Of the other store"}), COMMAND).result(SECONDS)
 
 
-def _open_and_add(desk: Desk) -> None:
+def _open_and_add(trial: Trial) -> None:
     arm()
-    with closing(SqliteStore(desk.path)) as store:
-        desk.add(store, 1000)
+    with closing(SqliteStore(trial.path)) as store:
+        trial.add(store, 1000)
 
 
-def _fill_and_checkpoint(desk: Desk) -> None:
-    with closing(SqliteStore(desk.path)) as store:
-        desk.add(store, 1000, 40, 20_000)
+def _fill_and_checkpoint(trial: Trial) -> None:
+    with closing(SqliteStore(trial.path)) as store:
+        trial.add(store, 1000, 40, 20_000)
         arm()
-    with closing(SqliteStore(desk.path)) as store:
-        desk.add(store, 2000)
+    with closing(SqliteStore(trial.path)) as store:
+        trial.add(store, 2000)
 
 
-def _back_up(desk: Desk) -> None:
-    with closing(SqliteStore(desk.path)) as store:
-        desk.add(store, 1000)
+def _back_up(trial: Trial) -> None:
+    with closing(SqliteStore(trial.path)) as store:
+        trial.add(store, 1000)
         arm()
-        FileBackups(desk.path).make()
+        FileBackups(trial.path).make()
         FileBackups(store.path, store.file).make_after(0)
 
 
-def _restore_backup(desk: Desk) -> None:
-    backup = next(saved for saved in BackupFolder(desk.path).newest_first() if saved.kind is BackupKind.BY_HAND)
+def _restore_backup(trial: Trial) -> None:
+    backup = next(saved for saved in BackupFolder(trial.path).newest_first() if saved.kind is BackupKind.BY_HAND)
     arm()
-    FileBackups(desk.path).restore(backup.path)
+    FileBackups(trial.path).restore(backup.path)
 
 
-def _restore(desk: Desk) -> None:
-    _restore_backup(desk)
-    with closing(SqliteStore(desk.path)) as store:
-        desk.add(store, 1000)
+def _restore(trial: Trial) -> None:
+    _restore_backup(trial)
+    with closing(SqliteStore(trial.path)) as store:
+        trial.add(store, 1000)
 
 
-def _replace(desk: Desk, lose: Callable[[Desk], object] = lambda desk: desk.other.replace(desk.path)) -> None:
-    with closing(SqliteStore(desk.path)) as store:
-        desk.add(store, 1000)
-        FileBackups(desk.path).make()
-        lose(desk)
+def _replace(trial: Trial, lose: Callable[[Trial], object] = lambda trial: trial.other.replace(trial.path)) -> None:
+    with closing(SqliteStore(trial.path)) as store:
+        trial.add(store, 1000)
+        FileBackups(trial.path).make()
+        lose(trial)
         arm()
-        desk.add(store, 2000)
+        trial.add(store, 2000)
 
 
-def _lose_log(desk: Desk) -> None:
-    _replace(desk, lambda desk: desk.path.with_name("plants.db-wal").unlink())
+def _lose_log(trial: Trial) -> None:
+    _replace(trial, lambda trial: trial.path.with_name("plants.db-wal").unlink())
 
 
-def _change(desk: Desk) -> None:
-    with closing(SqliteStore(desk.path)) as store:
+def _change(trial: Trial) -> None:
+    with closing(SqliteStore(trial.path)) as store:
         arm()
         store.apply([SetTag(Selection(ids=_OWN_IDS), "new")], COMMAND).result(SECONDS)
         store.apply([DeleteAll(Selection(ids=_OWN_IDS))], COMMAND).result(SECONDS)
@@ -196,9 +196,9 @@ def _check_change(store: SqliteStore) -> None:
         assert {row.tag for row in rows.values()} == ({"new"} if changes else {None})
 
 
-def _restore_and_undo(desk: Desk) -> None:
-    with closing(SqliteStore(desk.path)) as store:
-        _restore_backup(desk)
+def _restore_and_undo(trial: Trial) -> None:
+    with closing(SqliteStore(trial.path)) as store:
+        _restore_backup(trial)
         store.undo(None, COMMAND).result(SECONDS)
 
 
@@ -215,16 +215,16 @@ def _check_restore(store: SqliteStore) -> None:
             store.undo(None, COMMAND).result(SECONDS)
 
 
-def _import(desk: Desk) -> None:
-    file = desk.path.with_name("plants.csv")
+def _import(trial: Trial) -> None:
+    file = trial.path.with_name("plants.csv")
     file.write_text("id,name\n" + "".join(f"{plant_id},{'x' * 500}\n" for plant_id in _IMPORTED_IDS), encoding="utf-8")
-    with closing(SqliteStore(desk.path)) as store, FileImport(store, ImportOptions(), lambda *_: None) as files_import:
+    with closing(SqliteStore(trial.path)) as store, FileImport(store, ImportOptions(), lambda *_: None) as files_import:
         arm()
         files_import.read([input_file(file)])
         files_import.compare(OnConflict.REFUSE)
         files_import.apply(skip_invalid=False)
         for plant_id in _IMPORTED_IDS:
-            desk.acknowledge(plant_id)
+            trial.acknowledge(plant_id)
 
 
 def _check_import(store: SqliteStore) -> None:
@@ -235,8 +235,8 @@ def _check_import(store: SqliteStore) -> None:
 
 
 class Scenario(NamedTuple):
-    prepare: Callable[[Desk], None]
-    act: Callable[[Desk], None]
+    prepare: Callable[[Trial], None]
+    act: Callable[[Trial], None]
     #: What else must be true at the next start.
     check: Callable[[SqliteStore], None] = lambda _store: None
     #: Whether the next start may say that the store is damaged or gone, as it was before.
@@ -289,14 +289,14 @@ def in_child(action: Callable[[], None]) -> int:
     return os.waitpid(process, 0)[1]
 
 
-def _run_scenario(scenario: Scenario, desk: Desk, limit: int) -> None:
+def _run_scenario(scenario: Scenario, trial: Trial, limit: int) -> None:
     global _limit
     _limit = limit
-    scenario.act(desk)
+    scenario.act(trial)
     os.write(_report, b"%d\n" % ctypes.CDLL(None).calls())
 
 
-def _add_beside(desk: Desk, first: int, stop: int) -> None:
+def _add_beside(trial: Trial, first: int, stop: int) -> None:
     """Add plants in another process until the pipe is closed; retry where the store cannot be used."""
     plant_id = first
     os.set_blocking(stop, False)
@@ -304,28 +304,28 @@ def _add_beside(desk: Desk, first: int, stop: int) -> None:
         with suppress(BlockingIOError):
             if os.read(stop, 1) == b"":
                 return
-        with suppress(StoreError), closing(SqliteStore(desk.path)) as store:
+        with suppress(StoreError), closing(SqliteStore(trial.path)) as store:
             for _ in range(5):
-                desk.add(store, plant_id, 1, 100)
+                trial.add(store, plant_id, 1, 100)
                 plant_id += 1
 
 
-def _verify(scenario: Scenario, desk: Desk, expected: set[int]) -> None:
-    found = _read_backup_ids(desk.path)
+def _verify(scenario: Scenario, trial: Trial, expected: set[int]) -> None:
+    found = _read_backup_ids(trial.path)
     try:
-        with closing(SqliteStore(desk.path)) as store, closing(store.reader()) as reader:
+        with closing(SqliteStore(trial.path)) as store, closing(store.reader()) as reader:
             scenario.check(store)
             for chunk in reader.ids(View()):
                 found |= set(chunk)
             store.add(new_plant({"id": 999_999, "name": "after"}), COMMAND).result(SECONDS)
-        with closing(sqlite3.connect(desk.path)) as database:
+        with closing(sqlite3.connect(trial.path)) as database:
             assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     except (StoreGoneError, StoreDamagedError):
         if not scenario.may_fail:
             raise
-        backup = next(saved for saved in BackupFolder(desk.path).newest_first() if saved.kind is not BackupKind.DAMAGED)
-        FileBackups(desk.path).restore(backup.path)
-        SqliteStore(desk.path).close()
+        backup = next(copy for copy in BackupFolder(trial.path).newest_first() if copy.kind is not BackupKind.DAMAGED)
+        FileBackups(trial.path).restore(backup.path)
+        SqliteStore(trial.path).close()
     missing = {plant_id for plant_id in expected - found if plant_id < _FIRST_OTHER_ID or not scenario.only_own}
     assert not missing, f"{len(missing)} acknowledged plants are missing: {sorted(missing)[:5]}"
 
@@ -348,12 +348,12 @@ class Outcome(NamedTuple):
 
 def run_once(scenario: Scenario, folder: Path, limit: int, others: int) -> Outcome:
     global _report
-    desk = Desk(folder)
+    trial = Trial(folder)
     stop_reading, stop = os.pipe()
     reading, _report = os.pipe()
-    prepared = in_child(lambda: scenario.prepare(desk))
-    beside = [_fork_beside(desk, number + 1, stop_reading, stop) for number in range(others)]
-    status = in_child(lambda: _run_scenario(scenario, desk, limit))
+    prepared = in_child(lambda: scenario.prepare(trial))
+    beside = [_fork_beside(trial, number + 1, stop_reading, stop) for number in range(others)]
+    status = in_child(lambda: _run_scenario(scenario, trial, limit))
     os.close(stop)
     beside_status = [os.waitpid(process, 0)[1] for process in beside]
     os.close(stop_reading)
@@ -361,17 +361,17 @@ def run_once(scenario: Scenario, folder: Path, limit: int, others: int) -> Outco
     with os.fdopen(reading, "rb") as pipe:
         report = pipe.read()
     killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
-    expected = desk.read_acknowledged()
-    verified = in_child(lambda: _verify(scenario, desk, expected))
+    expected = trial.read_acknowledged()
+    verified = in_child(lambda: _verify(scenario, trial, expected))
     is_right = not prepared and not any(beside_status) and not verified and (killed or report)
     problem = "" if is_right else f"call {limit}: status {status}, others {beside_status}, next start {verified}"
     return Outcome(int(report or 0), killed, problem)
 
 
-def _fork_beside(desk: Desk, number: int, stop_reading: int, stop: int) -> int:
+def _fork_beside(trial: Trial, number: int, stop_reading: int, stop: int) -> int:
     if (process := os.fork()) == 0:
         os.close(stop)
-        os._exit(in_child(lambda: _add_beside(desk, _FIRST_OTHER_ID * number, stop_reading)) != 0)
+        os._exit(in_child(lambda: _add_beside(trial, _FIRST_OTHER_ID * number, stop_reading)) != 0)
     return process
 
 

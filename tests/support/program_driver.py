@@ -88,22 +88,22 @@ def running(
     desktop.preferences.change(**{"seen_version": __version__, **preferences})
     assert desktop.start(background=background)
     when_started(desktop)
-    with closing_at_end(ProgramDriver(qtbot, desktop)) as desk:
-        yield desk
+    with closing_at_end(ProgramDriver(qtbot, desktop)) as user:
+        yield user
 
 
 @contextmanager
-def closing_at_end(desk: ProgramDriver) -> Iterator[ProgramDriver]:
+def closing_at_end(user: ProgramDriver) -> Iterator[ProgramDriver]:
     try:
-        yield desk
+        yield user
     finally:
-        close(desk)
-        del desk
+        close(user)
+        del user
         gc.collect()  # a timer in a reference cycle must not be destroyed by the collector on another thread
 
 
-def close(desk: ProgramDriver) -> None:
-    desk.window.close()
-    desk.desktop.close()
-    desk.window.deleteLater()
+def close(user: ProgramDriver) -> None:
+    user.window.close()
+    user.desktop.close()
+    user.window.deleteLater()
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)

@@ -56,7 +56,7 @@ class ImportingDriver(WindowDriver):
 
 
 @pytest.fixture
-def desk(
+def user(
     qtbot: QtBot,
     bare: Workspace,
     store: SqliteStore,
@@ -71,89 +71,89 @@ def desk(
     return ImportingDriver(qtbot, bare, other_program, file)
 
 
-def test_the_import_button_of_the_empty_table_opens_the_dialog(desk: ImportingDriver) -> None:
-    desk.until(lambda: "Import…" in desk.buttons())
-    desk.qtbot.mouseClick(desk.button("Import…"), Qt.MouseButton.LeftButton)
-    assert desk.the(ImportDialog).isVisible()
+def test_the_import_button_of_the_empty_table_opens_the_dialog(user: ImportingDriver) -> None:
+    user.until(lambda: "Import…" in user.buttons())
+    user.qtbot.mouseClick(user.button("Import…"), Qt.MouseButton.LeftButton)
+    assert user.the(ImportDialog).isVisible()
 
 
-def test_closing_during_an_import_is_asked_and_escape_keeps_the_window(desk: ImportingDriver) -> None:
-    desk.begin()
-    desk.press_close()
-    assert desk.window.isVisible()
-    assert "nothing of “one.csv” would be imported" in " ".join(WindowDriver(desk.qtbot, desk.question).texts())
-    desk.qtbot.keyClick(desk.question, Qt.Key.Key_Escape)
-    desk.until(lambda: not desk.is_asked)
-    assert desk.window.isVisible()
-    desk.go_on()
-    desk.until(lambda: desk.count() == 1)
-    desk.until(lambda: desk.toast.text == "Imported 1 plant from “one.csv”.")
-    desk.press_close()
-    assert not desk.window.isVisible()
+def test_closing_during_an_import_is_asked_and_escape_keeps_the_window(user: ImportingDriver) -> None:
+    user.begin()
+    user.press_close()
+    assert user.window.isVisible()
+    assert "nothing of “one.csv” would be imported" in " ".join(WindowDriver(user.qtbot, user.question).texts())
+    user.qtbot.keyClick(user.question, Qt.Key.Key_Escape)
+    user.until(lambda: not user.is_asked)
+    assert user.window.isVisible()
+    user.go_on()
+    user.until(lambda: user.count() == 1)
+    user.until(lambda: user.toast.text == "Imported 1 plant from “one.csv”.")
+    user.press_close()
+    assert not user.window.isVisible()
 
 
-def test_the_import_is_cancelled_on_demand(desk: ImportingDriver, bare: Workspace) -> None:
-    desk.file.write_text("name\n" + "Aster\n" * 200_000, encoding="utf-8")
-    desk.begin("Import")  # before all is read
-    desk.press_close()
-    desk.window.close()  # pressed twice, it is asked once
-    assert len([each for each in desk.widget.findChildren(MessageBox) if each.isVisible()]) == 1
-    WindowDriver(desk.qtbot, desk.question).button("Cancel it and close").click()
-    desk.until(lambda: not desk.window.isVisible())
+def test_the_import_is_cancelled_on_demand(user: ImportingDriver, bare: Workspace) -> None:
+    user.file.write_text("name\n" + "Aster\n" * 200_000, encoding="utf-8")
+    user.begin("Import")  # before all is read
+    user.press_close()
+    user.window.close()  # pressed twice, it is asked once
+    assert len([each for each in user.widget.findChildren(MessageBox) if each.isVisible()]) == 1
+    WindowDriver(user.qtbot, user.question).button("Cancel it and close").click()
+    user.until(lambda: not user.window.isVisible())
     bare.release_store()
-    desk.go_on()
-    assert desk.count() == 0
+    user.go_on()
+    assert user.count() == 0
 
 
-def test_a_backup_is_asked_about_as_well(desk: ImportingDriver) -> None:
-    desk.choose("File", "Back up now")
-    desk.window.close()
-    assert "A backup is being made" in " ".join(WindowDriver(desk.qtbot, desk.question).texts())
-    desk.until(desk.window.isHidden)
+def test_a_backup_is_asked_about_as_well(user: ImportingDriver) -> None:
+    user.choose("File", "Back up now")
+    user.window.close()
+    assert "A backup is being made" in " ".join(WindowDriver(user.qtbot, user.question).texts())
+    user.until(user.window.isHidden)
 
 
 def test_an_export_is_asked_about_as_well(
-    desk: ImportingDriver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    user: ImportingDriver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     target = tmp_path / "all.csv"
     monkeypatch.setattr(FileDialog, "get_save_file", lambda *_, **_options: str(target))
-    desk.choose("File", "Export…")
-    WindowDriver(desk.qtbot, desk.the(ExportDialog)).button("Save as…").click()
-    desk.window.close()
-    assert "“all.csv” would not be written" in " ".join(WindowDriver(desk.qtbot, desk.question).texts())
-    desk.until(desk.window.isHidden)
+    user.choose("File", "Export…")
+    WindowDriver(user.qtbot, user.the(ExportDialog)).button("Save as…").click()
+    user.window.close()
+    assert "“all.csv” would not be written" in " ".join(WindowDriver(user.qtbot, user.question).texts())
+    user.until(user.window.isHidden)
     assert target.exists()
 
 
-def test_the_window_closes_when_the_import_ends_during_the_question(desk: ImportingDriver) -> None:
-    desk.begin()
-    desk.press_close()
-    desk.until(desk.question.isVisible)
-    desk.go_on()
-    desk.until(desk.window.isHidden)
-    assert desk.count() == 1
+def test_the_window_closes_when_the_import_ends_during_the_question(user: ImportingDriver) -> None:
+    user.begin()
+    user.press_close()
+    user.until(user.question.isVisible)
+    user.go_on()
+    user.until(user.window.isHidden)
+    assert user.count() == 1
 
 
-def test_the_window_stays_with_a_dialog_that_is_open(desk: ImportingDriver) -> None:
-    desk.begin()
-    desk.choose("File", "Restore…")
-    desk.until(desk.the(RestoreDialog).isVisible)
-    desk.window.close()
-    desk.until(desk.question.isVisible)
-    desk.go_on()
-    desk.until(lambda: "Imported 1 plant" in desk.toast.text)
-    desk.until(lambda: not desk.is_asked)
-    assert desk.window.isVisible()
-    assert desk.the(RestoreDialog).isVisible()
+def test_the_window_stays_with_a_dialog_that_is_open(user: ImportingDriver) -> None:
+    user.begin()
+    user.choose("File", "Restore…")
+    user.until(user.the(RestoreDialog).isVisible)
+    user.window.close()
+    user.until(user.question.isVisible)
+    user.go_on()
+    user.until(lambda: "Imported 1 plant" in user.toast.text)
+    user.until(lambda: not user.is_asked)
+    assert user.window.isVisible()
+    assert user.the(RestoreDialog).isVisible()
 
 
-def test_the_window_stays_with_the_message_about_rows_that_were_left_out(desk: ImportingDriver) -> None:
-    desk.file.write_text("id,name\n7,Aster\nx,Ivy\n", encoding="utf-8")
-    desk.begin()
-    desk.press_close()
-    desk.until(desk.question.isVisible)
-    desk.go_on()
-    desk.until(lambda: "1 row was left out" in desk.toast.text)
-    desk.until(lambda: not desk.is_asked)
-    assert desk.window.isVisible()
+def test_the_window_stays_with_the_message_about_rows_that_were_left_out(user: ImportingDriver) -> None:
+    user.file.write_text("id,name\n7,Aster\nx,Ivy\n", encoding="utf-8")
+    user.begin()
+    user.press_close()
+    user.until(user.question.isVisible)
+    user.go_on()
+    user.until(lambda: "1 row was left out" in user.toast.text)
+    user.until(lambda: not user.is_asked)
+    assert user.window.isVisible()
     assert QApplication.activeModalWidget() is None

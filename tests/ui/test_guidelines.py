@@ -19,7 +19,7 @@ TEXTS = (paths.resources_folder() / "languages" / "plantdesk.pot").read_text(enc
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, bare: Workspace, store: SqliteStore, add: Adder) -> WindowDriver:
+def user(qtbot: QtBot, bare: Workspace, store: SqliteStore, add: Adder) -> WindowDriver:
     """The window with a plant."""
     add("Aloe")
     open_store(bare, store)
@@ -46,12 +46,12 @@ def test_buttons_are_verbs_and_not_ok_and_yes() -> None:
     assert not {"OK", "Yes", "Abort", "Ignore", "Retry"} & {text.replace("&", "") for text in texts()}
 
 
-def test_menus_have_one_level_of_submenus_at_most(desk: WindowDriver) -> None:
-    assert max(map(depth, menus_of(desk.menu_bar))) == 2
+def test_menus_have_one_level_of_submenus_at_most(user: WindowDriver) -> None:
+    assert max(map(depth, menus_of(user.menu_bar))) == 2
 
 
-def test_everything_that_is_clicked_is_large_enough(desk: WindowDriver) -> None:
-    buttons = [each for each in desk.widget.findChildren(QAbstractButton) if each.isVisible()]
+def test_everything_that_is_clicked_is_large_enough(user: WindowDriver) -> None:
+    buttons = [each for each in user.widget.findChildren(QAbstractButton) if each.isVisible()]
     assert len(buttons) >= 3
     small = {(each.text(), each.accessibleName()): each.size() for each in buttons if each.height() < SMALLEST_TARGET}
     assert small == {}

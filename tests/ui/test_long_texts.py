@@ -23,48 +23,48 @@ MEGABYTE = "x" * 1_000_000
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, bare: Workspace, store: SqliteStore) -> WindowDriver:
+def user(qtbot: QtBot, bare: Workspace, store: SqliteStore) -> WindowDriver:
     store.add(new_plant({"id": 1, "name": "Fern", "tag": "hall"}), FORM).result()
     open_store(bare, store)
-    desk = WindowDriver(qtbot, bare.window())
-    desk.window.resize(1300, 800)
-    table, view = desk.the(PlantTableView), desk.the(SidebarView)
+    user = WindowDriver(qtbot, bare.window())
+    user.window.resize(1300, 800)
+    table, view = user.the(PlantTableView), user.the(SidebarView)
     qtbot.waitUntil(lambda: table.model().rowCount() == 1 and view.set_current(("tag", "hall")))
-    desk.window.activateWindow()
+    user.window.activateWindow()
     QGuiApplication.clipboard().setText(MEGABYTE)
-    return desk
+    return user
 
 
 @pytest.mark.parametrize(
     ("name", "most"), [("ID", "10,000"), ("Name", "10,000"), ("Tag", "10,000"), ("Search by name, tag or ID", "300")]
 )
-def test_into_the_form_and_the_search(desk: WindowDriver, name: str, most: str) -> None:
-    field = desk.field(name)
-    desk.type(field, "7")
+def test_into_the_form_and_the_search(user: WindowDriver, name: str, most: str) -> None:
+    field = user.field(name)
+    user.type(field, "7")
     field.selectAll()
-    desk.press(Qt.Key.Key_V, CONTROL)
+    user.press(Qt.Key.Key_V, CONTROL)
     assert field.text() == "7"
-    assert most in (QToolTip.text() if most == "300" else desk.message.text)
+    assert most in (QToolTip.text() if most == "300" else user.message.text)
 
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_F2, Qt.Key.Key_T])
-def test_into_a_cell(desk: WindowDriver, key: Qt.Key) -> None:
-    table = desk.the(PlantTableView)
+def test_into_a_cell(user: WindowDriver, key: Qt.Key) -> None:
+    table = user.the(PlantTableView)
     table.setFocus()
     table.selectRow(0)
-    desk.press(key, CONTROL if key == Qt.Key.Key_T else Qt.KeyboardModifier.NoModifier)
-    desk.until(table.editor.isVisible)
+    user.press(key, CONTROL if key == Qt.Key.Key_T else Qt.KeyboardModifier.NoModifier)
+    user.until(table.editor.isVisible)
     before = table.editor.text()
-    desk.press(Qt.Key.Key_V, CONTROL)
+    user.press(Qt.Key.Key_V, CONTROL)
     assert table.editor.text() == before
     assert "10,000" in QToolTip.text()
 
 
-def test_into_the_name_of_a_tag(desk: WindowDriver) -> None:
-    view = desk.the(SidebarView)
+def test_into_the_name_of_a_tag(user: WindowDriver) -> None:
+    view = user.the(SidebarView)
     view.setFocus()
     view.set_current(("tag", "hall"))
-    desk.press(Qt.Key.Key_F2)
+    user.press(Qt.Key.Key_F2)
     editor = view.findChildren(QLineEdit)[0]
     assert editor.text() == "hall"
     QTest.keyClick(editor, Qt.Key.Key_V, CONTROL)
@@ -73,12 +73,12 @@ def test_into_the_name_of_a_tag(desk: WindowDriver) -> None:
     assert view.currentIndex().data() == "hall"
 
 
-def test_into_a_note(desk: WindowDriver) -> None:
-    table = desk.the(PlantTableView)
+def test_into_a_note(user: WindowDriver) -> None:
+    table = user.the(PlantTableView)
     table.selectRow(0)
-    desk.press(Qt.Key.Key_I, CONTROL)
-    desk.until(lambda: desk.the(NoteEdit).isVisible())  # made for the first plant
-    note = desk.the(NoteEdit)
+    user.press(Qt.Key.Key_I, CONTROL)
+    user.until(lambda: user.the(NoteEdit).isVisible())  # made for the first plant
+    note = user.the(NoteEdit)
     note.setFocus()
     QTest.keyClick(note, Qt.Key.Key_V, CONTROL)
     QApplication.processEvents()

@@ -154,7 +154,7 @@ def test_the_texts_of_a_dialog_are_translated_and_fit_and_no_letter_chooses_two(
 ) -> None:
     dialog = window.open(name)
     QApplication.processEvents()
-    window.desk.until(lambda: not cut(dialog))  # after its last layout
+    window.user.until(lambda: not cut(dialog))  # after its last layout
     found: list[QLabel | QAbstractButton] = [*dialog.findChildren(QLabel), *dialog.findChildren(QAbstractButton)]
     texts = [each.text() for each in found if each.isVisibleTo(dialog) and each.window() is dialog]
     assert not repeated(mnemonics(texts)), language
@@ -173,26 +173,26 @@ def test_the_dialogs_of_tools_fit_a_small_screen_in_large_text(window: Dialogs, 
         QApplication.processEvents()
         assert dialog.minimumSizeHint().width() <= _SMALL_WIDTH
         dialog.resize(_SMALL_WIDTH, 560)
-        window.desk.until(lambda: not cut(dialog))
+        window.user.until(lambda: not cut(dialog))
     finally:
         theme.set_text_scale(before)
 
 
 def test_every_text_of_the_window_is_translated(window: Dialogs) -> None:
-    desk = window.desk
-    desk.until(lambda: any("12" in text for text in desk.texts()))
-    assert not untranslated(desk.window, DATA)
-    for menu in menus_of(desk.menu_bar):
+    user = window.user
+    user.until(lambda: any("12" in text for text in user.texts()))
+    assert not untranslated(user.window, DATA)
+    for menu in menus_of(user.menu_bar):
         menu.aboutToShow.emit()
         assert not [each.text() for each in menu.actions() if find_unmarked_words(each.text(), DATA)]
 
 
 @pytest.mark.parametrize("language", ALL, indirect=True)
 def test_the_texts_of_the_window_fit_and_no_letter_chooses_two(language: str, window: Dialogs) -> None:
-    desk = window.desk
-    desk.until(lambda: any("12" in text for text in desk.texts()))
-    desk.until(lambda: not cut(desk.window))  # after its last layout
-    menus = list(menus_of(desk.menu_bar))
+    user = window.user
+    user.until(lambda: any("12" in text for text in user.texts()))
+    user.until(lambda: not cut(user.window))  # after its last layout
+    menus = list(menus_of(user.menu_bar))
     assert not repeated(mnemonics(menu.title() for menu in menus))
     for menu in menus:
         menu.aboutToShow.emit()
@@ -205,21 +205,21 @@ _DAYS = {QLocale("en_US").monthName(month) for month in range(1, 13)}
 
 @pytest.mark.parametrize("language", ALL, indirect=True)
 def test_the_texts_of_the_card_are_translated_and_fit(language: str, window: Dialogs) -> None:
-    desk = window.desk
-    desk.window.resize(1280, 800)
-    table, card = desk.the(PlantTableView), desk.action("Card")
-    desk.until(lambda: table.model().rowCount() == 12)
+    user = window.user
+    user.window.resize(1280, 800)
+    table, card = user.the(PlantTableView), user.action("Card")
+    user.until(lambda: table.model().rowCount() == 12)
     if not card.isChecked():
         card.trigger()
     table.selectRow(0)
-    desk.until(lambda: desk.button("Label…").isVisible())
-    desk.until(lambda: not cut(desk.window))
-    assert language != "pseudo" or not untranslated(desk.window, DATA | _DAYS)
+    user.until(lambda: user.button("Label…").isVisible())
+    user.until(lambda: not cut(user.window))
+    assert language != "pseudo" or not untranslated(user.window, DATA | _DAYS)
     table.selectAll()
-    desk.until(lambda: desk.button("Select none").isVisible())
-    desk.until(lambda: not cut(desk.window))
-    assert language != "pseudo" or not untranslated(desk.window, DATA | _DAYS)
-    assert desk.button("Select none").width() >= desk.button("Select none").sizeHint().width(), language
+    user.until(lambda: user.button("Select none").isVisible())
+    user.until(lambda: not cut(user.window))
+    assert language != "pseudo" or not untranslated(user.window, DATA | _DAYS)
+    assert user.button("Select none").width() >= user.button("Select none").sizeHint().width(), language
 
 
 @pytest.fixture
@@ -231,21 +231,21 @@ def right_to_left(qapp: QApplication) -> Iterator[None]:
 
 @pytest.mark.usefixtures("right_to_left")
 def test_the_window_is_mirrored_for_a_language_from_right_to_left(window: Dialogs) -> None:
-    desk = window.desk
-    desk.window.resize(1280, 800)
-    desk.until(lambda: not cut(desk.window))
-    starts = [each.mapTo(desk.window, QPoint()).x() for each in (desk.button("Add"), desk.tag, desk.name, desk.id)]
-    sidebar, table = (desk.the(kind).mapTo(desk.window, QPoint()).x() for kind in (SidebarView, PlantTableView))
+    user = window.user
+    user.window.resize(1280, 800)
+    user.until(lambda: not cut(user.window))
+    starts = [each.mapTo(user.window, QPoint()).x() for each in (user.button("Add"), user.tag, user.name, user.id)]
+    sidebar, table = (user.the(kind).mapTo(user.window, QPoint()).x() for kind in (SidebarView, PlantTableView))
     assert starts == sorted(starts)
     assert table < sidebar
 
 
 @pytest.mark.usefixtures("right_to_left")
 def test_a_latin_name_is_written_from_left_to_right_all_the_same(window: Dialogs) -> None:
-    desk = window.desk
-    desk.type(desk.name, "Sal")
-    offers = desk.the(QListView, "Known names")
-    desk.until(offers.isVisible)
+    user = window.user
+    user.type(user.name, "Sal")
+    offers = user.the(QListView, "Known names")
+    user.until(offers.isVisible)
     delegate = offers.itemDelegate()
     assert isinstance(delegate, NameDelegate)
     option = QStyleOptionViewItem()

@@ -89,13 +89,13 @@ def _spoken(widget: QWidget) -> str:
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, bare: Workspace, bridge: Bridge, store: SqliteStore, add: Adder) -> WorkspaceDriver:
+def user(qtbot: QtBot, bare: Workspace, bridge: Bridge, store: SqliteStore, add: Adder) -> WorkspaceDriver:
     add("Aloe", "Basil", "Cactus")
     open_store(bare, store)
-    desk = WorkspaceDriver(qtbot, bridge, bare)
-    desk.until_rows(3)
-    desk.set_server_state(On("http://127.0.0.1:8721", 8721))
-    return desk
+    user = WorkspaceDriver(qtbot, bridge, bare)
+    user.until_rows(3)
+    user.set_server_state(On("http://127.0.0.1:8721", 8721))
+    return user
 
 
 @pytest.mark.parametrize(
@@ -108,21 +108,21 @@ def desk(qtbot: QtBot, bare: Workspace, bridge: Bridge, store: SqliteStore, add:
     ],
 )
 def test_after_a_button_of_a_bar_the_focus_is_where_the_user_was_typing(
-    desk: WorkspaceDriver, store: SqliteStore, start: str, keys: list[Qt.Key | str], end: str
+    user: WorkspaceDriver, store: SqliteStore, start: str, keys: list[Qt.Key | str], end: str
 ) -> None:
     store.tokens.create("greenhouse").result(SECONDS)
-    desk.set_server_state(Failed(PortInUseError(8721, 8722), 8721))
-    desk.field(start).setFocus()
-    desk.hit(*keys)
-    desk.until(lambda: "Use port 8722" in desk.buttons())
-    use = desk.button("Use port 8722")
+    user.set_server_state(Failed(PortInUseError(8721, 8722), 8721))
+    user.field(start).setFocus()
+    user.hit(*keys)
+    user.until(lambda: "Use port 8722" in user.buttons())
+    use = user.button("Use port 8722")
     for _ in range(30):
         if not use.hasFocus():
-            desk.press(Qt.Key.Key_Tab)
-    desk.press(Qt.Key.Key_Space)
-    desk.set_server_state(On("http://127.0.0.1:8722", 8722))
-    assert not desk.bars
-    assert desk.focused is desk.field(end)
+            user.press(Qt.Key.Key_Tab)
+    user.press(Qt.Key.Key_Space)
+    user.set_server_state(On("http://127.0.0.1:8722", 8722))
+    assert not user.bars
+    assert user.focused is user.field(end)
 
 
 def test_the_cursor_is_in_name_also_when_the_window_was_active_before(qtbot: QtBot, bare: Workspace) -> None:
@@ -134,72 +134,72 @@ def test_the_cursor_is_in_name_also_when_the_window_was_active_before(qtbot: QtB
 # --- Tab --------------------------------------------------------------------------------------------------------------
 
 
-def test_tab_goes_through_the_window_as_one_reads_it(desk: WorkspaceDriver) -> None:
+def test_tab_goes_through_the_window_as_one_reads_it(user: WorkspaceDriver) -> None:
     expected = [*FORM_STOPS, *TABLE_STOPS, *STATUS_STOPS]
-    desk.until(lambda: desk.tab_stops() == expected)
-    assert desk.tab_stops(Qt.Key.Key_Backtab) == [expected[0], *reversed(expected[1:])]
-    desk.search.setText("zebra")
+    user.until(lambda: user.tab_stops() == expected)
+    assert user.tab_stops(Qt.Key.Key_Backtab) == [expected[0], *reversed(expected[1:])]
+    user.search.setText("zebra")
     tags, search, _ = TABLE_STOPS
     expected = [*FORM_STOPS, tags, search, "Clear search", "Save this search", "Show all plants", *STATUS_STOPS]
-    desk.until(lambda: desk.tab_stops() == expected)
+    user.until(lambda: user.tab_stops() == expected)
 
 
-def test_the_buttons_of_a_message_follow_the_form(desk: WorkspaceDriver) -> None:
-    desk.type(desk.id, "2")
-    desk.add("Dill")
+def test_the_buttons_of_a_message_follow_the_form(user: WorkspaceDriver) -> None:
+    user.type(user.id, "2")
+    user.add("Dill")
     unsaved = ["Plants that are not saved", "Use the next free ID", "Edit", "Discard"]
     expected = [*FORM_STOPS, *unsaved, *TABLE_STOPS, *STATUS_STOPS]
-    desk.until(lambda: desk.tab_stops() == expected)
-    desk.button("Edit").click()
+    user.until(lambda: user.tab_stops() == expected)
+    user.button("Edit").click()
     actions = ["Use the next free ID", "Show that plant"]
-    desk.until(lambda: desk.tab_stops() == [*FORM_STOPS, *actions, *TABLE_STOPS, *STATUS_STOPS])
+    user.until(lambda: user.tab_stops() == [*FORM_STOPS, *actions, *TABLE_STOPS, *STATUS_STOPS])
 
 
 def test_closing_counts_plants_and_notes_that_failed_and_that_are_being_saved(
-    desk: WorkspaceDriver, other_program: sqlite3.Connection
+    user: WorkspaceDriver, other_program: sqlite3.Connection
 ) -> None:
-    desk.id.setText("2")
-    desk.add("Dill")
-    desk.until(lambda: "Use the next free ID" in desk.buttons())
-    desk.table.setFocus()
-    desk.hit(Qt.Key.Key_Home, Qt.Key.Key_Space)
-    desk.until(lambda: desk.the(QPlainTextEdit, "Note").isVisible())
+    user.id.setText("2")
+    user.add("Dill")
+    user.until(lambda: "Use the next free ID" in user.buttons())
+    user.table.setFocus()
+    user.hit(Qt.Key.Key_Home, Qt.Key.Key_Space)
+    user.until(lambda: user.the(QPlainTextEdit, "Note").isVisible())
     other_program.execute("BEGIN IMMEDIATE")
-    desk.the(QPlainTextEdit, "Note").setFocus()
-    desk.hit(*"dry")
-    desk.until(lambda: any(text.startswith("Another program or computer is changing") for text in desk.texts()))
-    desk.add("Mint")
-    assert not desk.window.close()
-    assert "2 plants are not saved. 1 note is not saved." in WindowDriver(desk.qtbot, desk.the(MessageBox)).texts()
+    user.the(QPlainTextEdit, "Note").setFocus()
+    user.hit(*"dry")
+    user.until(lambda: any(text.startswith("Another program or computer is changing") for text in user.texts()))
+    user.add("Mint")
+    assert not user.window.close()
+    assert "2 plants are not saved. 1 note is not saved." in WindowDriver(user.qtbot, user.the(MessageBox)).texts()
     other_program.rollback()
 
 
 @pytest.mark.parametrize("is_kept", [True, False])
-def test_closing_asks_while_a_plant_is_not_saved(desk: WorkspaceDriver, tmp_path: Path, *, is_kept: bool) -> None:
+def test_closing_asks_while_a_plant_is_not_saved(user: WorkspaceDriver, tmp_path: Path, *, is_kept: bool) -> None:
     if not is_kept:
         (tmp_path / unsaved_file.FILE_NAME).mkdir()  # nothing can be remembered
-    desk.id.setText("2")
-    desk.add("Dill")
-    desk.until(lambda: "Discard" in desk.buttons())
-    assert not desk.window.close()
-    question = WindowDriver(desk.qtbot, desk.the(MessageBox))
+    user.id.setText("2")
+    user.add("Dill")
+    user.until(lambda: "Discard" in user.buttons())
+    assert not user.window.close()
+    question = WindowDriver(user.qtbot, user.the(MessageBox))
     assert "1 plant is not saved." in question.texts()
     assert ("Close and keep" if is_kept else "Close and discard") in question.buttons()
     question.button("Show").click()
-    desk.until(lambda: desk.the(UnsavedPlants).isAncestorOf(QApplication.focusWidget() or desk.window))
-    desk.button("Discard").click()
-    assert desk.window.close()
+    user.until(lambda: user.the(UnsavedPlants).isAncestorOf(QApplication.focusWidget() or user.window))
+    user.button("Discard").click()
+    assert user.window.close()
 
 
-def test_a_plant_for_a_read_only_store_waits_until_it_can_be_written_to(desk: WorkspaceDriver, bridge: Bridge) -> None:
+def test_a_plant_for_a_read_only_store_waits_until_it_can_be_written_to(user: WorkspaceDriver, bridge: Bridge) -> None:
     bridge.notify_health(StoreReadOnlyError())
-    desk.until(lambda: any("Plants that you add wait" in text for text in desk.texts()))
-    assert ["read-only" in bar.text for bar in desk.bars] == [True]
-    assert desk.name.hasFocus()
-    desk.add("Dill")
-    assert desk.name.text() == ""
+    user.until(lambda: any("Plants that you add wait" in text for text in user.texts()))
+    assert ["read-only" in bar.text for bar in user.bars] == [True]
+    assert user.name.hasFocus()
+    user.add("Dill")
+    assert user.name.text() == ""
     bridge.notify_health(None)
-    desk.until(lambda: desk.message.text == "Added “Dill”." and not desk.bars)
+    user.until(lambda: user.message.text == "Added “Dill”." and not user.bars)
 
 
 @pytest.mark.parametrize(
@@ -215,202 +215,202 @@ def test_a_plant_for_a_read_only_store_waits_until_it_can_be_written_to(desk: Wo
     ],
 )
 def test_the_bar_names_another_plantdesk_that_has_the_port(
-    desk: WorkspaceDriver, store: SqliteStore, database: str, said: str, *, is_same: bool
+    user: WorkspaceDriver, store: SqliteStore, database: str, said: str, *, is_same: bool
 ) -> None:
     store.tokens.create("greenhouse").result(SECONDS)
-    desk.set_server_state(Failed(PortOfPlantDeskError(8721, 8722, database, is_same=is_same), 8721))
-    desk.until(lambda: any(said in each for each in desk.texts()))
+    user.set_server_state(Failed(PortOfPlantDeskError(8721, 8722, database, is_same=is_same), 8721))
+    user.until(lambda: any(said in each for each in user.texts()))
 
 
-def test_a_bar_comes_after_the_list_with_its_action_before_its_cross(desk: WorkspaceDriver, store: SqliteStore) -> None:
-    desk.set_server_state(Failed(PortInUseError(8721, 8722), 8721))
-    assert "Use port 8722" not in desk.buttons(), "no program has a token, which would be refused"
+def test_a_bar_comes_after_the_list_with_its_action_before_its_cross(user: WorkspaceDriver, store: SqliteStore) -> None:
+    user.set_server_state(Failed(PortInUseError(8721, 8722), 8721))
+    assert "Use port 8722" not in user.buttons(), "no program has a token, which would be refused"
     store.tokens.create("greenhouse").result(SECONDS)
     bar = ["Use port 8722", "Choose…", "Close this message"]
     stops = [*FORM_STOPS, *TABLE_STOPS, *bar, "API off: port 8721 is in use", "Try again"]
-    desk.until(lambda: desk.tab_stops() == stops)
+    user.until(lambda: user.tab_stops() == stops)
 
 
-def test_a_plant_that_the_search_does_not_find_is_shown_on_demand(desk: WorkspaceDriver) -> None:
-    desk.search.setText("basil")
-    desk.until_rows(1)
-    desk.add("Dill")
-    desk.expect_message("Added “Dill”. It does not match the search.")
-    assert desk.search.text() == "basil"
-    desk.button("Show it").setFocus()
-    desk.press(Qt.Key.Key_Space)
-    desk.until(lambda: list(desk.table.selected_ids()) == [4])
-    assert desk.table.hasFocus()
-    assert "does not match" not in desk.message.text
+def test_a_plant_that_the_search_does_not_find_is_shown_on_demand(user: WorkspaceDriver) -> None:
+    user.search.setText("basil")
+    user.until_rows(1)
+    user.add("Dill")
+    user.expect_message("Added “Dill”. It does not match the search.")
+    assert user.search.text() == "basil"
+    user.button("Show it").setFocus()
+    user.press(Qt.Key.Key_Space)
+    user.until(lambda: list(user.table.selected_ids()) == [4])
+    assert user.table.hasFocus()
+    assert "does not match" not in user.message.text
 
 
 # --- other keys -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("place", ["id", "name", "search", "table"])
-def test_ctrl_home_shows_the_first_row_from_everywhere(desk: WorkspaceDriver, add: Adder, place: str) -> None:
+def test_ctrl_home_shows_the_first_row_from_everywhere(user: WorkspaceDriver, add: Adder, place: str) -> None:
     add(*(f"Fern {number}" for number in range(100)))
-    desk.until_rows(103)
-    desk.table.setCurrentIndex(desk.table.model().index(102, 0))
-    desk.name.setText("half a name")
-    getattr(desk, place).setFocus()
-    desk.press(Qt.Key.Key_Home, CONTROL)
-    assert desk.table.rowAt(0) == 0
-    assert desk.table.currentIndex().row() == 0
+    user.until_rows(103)
+    user.table.setCurrentIndex(user.table.model().index(102, 0))
+    user.name.setText("half a name")
+    getattr(user, place).setFocus()
+    user.press(Qt.Key.Key_Home, CONTROL)
+    assert user.table.rowAt(0) == 0
+    assert user.table.currentIndex().row() == 0
 
 
-def test_a_plant_that_is_saved_leaves_the_focus_where_the_user_has_gone_on(desk: WorkspaceDriver) -> None:
-    desk.add("Dahlia")
-    desk.press(Qt.Key.Key_F, CONTROL)
-    QTest.keyClicks(desk.focused, "bas")
-    desk.expect_message("Added “Dahlia”")
-    assert desk.search.hasFocus()
-    assert desk.search.text() == "bas"
-    desk.type(desk.name, "Elder")
-    desk.button("Add").setFocus()
-    desk.press(Qt.Key.Key_Return)
-    desk.expect_message("Added “Elder”")
-    assert desk.name.hasFocus()
+def test_a_plant_that_is_saved_leaves_the_focus_where_the_user_has_gone_on(user: WorkspaceDriver) -> None:
+    user.add("Dahlia")
+    user.press(Qt.Key.Key_F, CONTROL)
+    QTest.keyClicks(user.focused, "bas")
+    user.expect_message("Added “Dahlia”")
+    assert user.search.hasFocus()
+    assert user.search.text() == "bas"
+    user.type(user.name, "Elder")
+    user.button("Add").setFocus()
+    user.press(Qt.Key.Key_Return)
+    user.expect_message("Added “Elder”")
+    assert user.name.hasFocus()
 
 
-def test_when_the_last_row_is_deleted_the_focus_goes_to_the_search_and_not_to_a_button(desk: WorkspaceDriver) -> None:
-    desk.table.setFocus()
-    desk.press(Qt.Key.Key_A, CONTROL)
-    desk.press(Qt.Key.Key_Delete)
-    desk.until(desk.search.hasFocus)
-    desk.button("Undo").click()
-    desk.until_rows(3)
+def test_when_the_last_row_is_deleted_the_focus_goes_to_the_search_and_not_to_a_button(user: WorkspaceDriver) -> None:
+    user.table.setFocus()
+    user.press(Qt.Key.Key_A, CONTROL)
+    user.press(Qt.Key.Key_Delete)
+    user.until(user.search.hasFocus)
+    user.button("Undo").click()
+    user.until_rows(3)
 
 
-def test_f6_moves_the_focus_through_the_parts_of_the_window(desk: WorkspaceDriver) -> None:
-    parts = [desk.name, desk.search, desk.table, desk.button("API on")]
-    desk.name.setFocus()
+def test_f6_moves_the_focus_through_the_parts_of_the_window(user: WorkspaceDriver) -> None:
+    parts = [user.name, user.search, user.table, user.button("API on")]
+    user.name.setFocus()
     for part in (*parts[1:], parts[0]):
-        desk.press(Qt.Key.Key_F6)
-        assert desk.focused is part
+        user.press(Qt.Key.Key_F6)
+        assert user.focused is part
     for part in reversed(parts):
-        desk.press(Qt.Key.Key_F6, Qt.KeyboardModifier.ShiftModifier)
-        assert desk.focused is part
+        user.press(Qt.Key.Key_F6, Qt.KeyboardModifier.ShiftModifier)
+        assert user.focused is part
 
 
-def test_enter_presses_a_button_of_the_status_bar_and_escape_leaves_it(desk: WorkspaceDriver) -> None:
-    desk.button("API on").setFocus()
-    desk.press(Qt.Key.Key_Return)
-    desk.until(desk.the(ApiDialog).isVisible)
-    desk.the(ApiDialog).close()
-    desk.button("API on").setFocus()
-    desk.press(Qt.Key.Key_Escape)
-    assert desk.name.hasFocus()
+def test_enter_presses_a_button_of_the_status_bar_and_escape_leaves_it(user: WorkspaceDriver) -> None:
+    user.button("API on").setFocus()
+    user.press(Qt.Key.Key_Return)
+    user.until(user.the(ApiDialog).isVisible)
+    user.the(ApiDialog).close()
+    user.button("API on").setFocus()
+    user.press(Qt.Key.Key_Escape)
+    assert user.name.hasFocus()
 
 
 def test_escape_closes_the_notice_of_the_server_then_clears_the_search_then_goes_back_to_name(
-    desk: WorkspaceDriver, store: SqliteStore
+    user: WorkspaceDriver, store: SqliteStore
 ) -> None:
     store.tokens.create("greenhouse").result(SECONDS)
-    desk.set_server_state(Failed(PortInUseError(8721, 8722), 8721))
-    desk.until(lambda: "Use port 8722" in desk.buttons())
-    desk.type(desk.search, "basil")
-    desk.table.setFocus()
-    desk.press(Qt.Key.Key_Escape)
-    assert (desk.bars, desk.search.text()) == ([], "basil")
-    desk.press(Qt.Key.Key_Escape)
-    assert (desk.search.text(), desk.table.hasFocus()) == ("", True)
-    desk.press(Qt.Key.Key_Escape)
-    assert desk.name.hasFocus()
+    user.set_server_state(Failed(PortInUseError(8721, 8722), 8721))
+    user.until(lambda: "Use port 8722" in user.buttons())
+    user.type(user.search, "basil")
+    user.table.setFocus()
+    user.press(Qt.Key.Key_Escape)
+    assert (user.bars, user.search.text()) == ([], "basil")
+    user.press(Qt.Key.Key_Escape)
+    assert (user.search.text(), user.table.hasFocus()) == ("", True)
+    user.press(Qt.Key.Key_Escape)
+    assert user.name.hasFocus()
 
 
-def test_escape_closes_a_message_that_stays_and_nothing_else(desk: WorkspaceDriver) -> None:
-    desk.type(desk.search, "basil")
-    desk.table.setFocus()
-    desk.toast.show_message("Copied 2 plants.")
-    desk.toast.show_problem("Nothing was copied.")
-    desk.press(Qt.Key.Key_Escape)
-    assert (desk.toast.isHidden(), desk.search.text()) == (True, "basil")
-    desk.toast.show_message("Copied 2 plants.")
-    desk.press(Qt.Key.Key_Escape)
-    assert (desk.toast.isVisible(), desk.search.text()) == (True, ""), "it disappears by itself"
+def test_escape_closes_a_message_that_stays_and_nothing_else(user: WorkspaceDriver) -> None:
+    user.type(user.search, "basil")
+    user.table.setFocus()
+    user.toast.show_message("Copied 2 plants.")
+    user.toast.show_problem("Nothing was copied.")
+    user.press(Qt.Key.Key_Escape)
+    assert (user.toast.isHidden(), user.search.text()) == (True, "basil")
+    user.toast.show_message("Copied 2 plants.")
+    user.press(Qt.Key.Key_Escape)
+    assert (user.toast.isVisible(), user.search.text()) == (True, ""), "it disappears by itself"
 
 
-def test_bars_keep_their_height_in_a_low_window(desk: WorkspaceDriver) -> None:
-    page = desk.window.centralWidget()
+def test_bars_keep_their_height_in_a_low_window(user: WorkspaceDriver) -> None:
+    page = user.window.centralWidget()
     assert isinstance(page, Page)
-    desk.window.resize(640, 480)
+    user.window.resize(640, 480)
     bars = [page.add_bar() for _ in range(2)]
     for bar in bars:
-        action = "Use port 8722", desk.window.update
+        action = "Use port 8722", user.window.update
         bar.show_state(Tone.WARNING, "API is off", "Another program is using this port. " * 2, action)
-    desk.until(lambda: desk.window.height() == 480 and all(bar.isVisible() and bar.height() > 50 for bar in bars))
+    user.until(lambda: user.window.height() == 480 and all(bar.isVisible() and bar.height() > 50 for bar in bars))
     assert all(bar.height() >= bar.heightForWidth(bar.width()) for bar in bars)
 
 
 # --- Edit -------------------------------------------------------------------------------------------------------------
 
 
-def test_copy_in_the_menu_copies_the_selected_rows(desk: WorkspaceDriver) -> None:
+def test_copy_in_the_menu_copies_the_selected_rows(user: WorkspaceDriver) -> None:
     QGuiApplication.clipboard().clear()
-    desk.table.setFocus()
-    assert desk.enabled("Edit") == ["Select all", *ALWAYS]
-    desk.choose("Edit", "Select all")
-    assert desk.table.selected_count() == 3
+    user.table.setFocus()
+    assert user.enabled("Edit") == ["Select all", *ALWAYS]
+    user.choose("Edit", "Select all")
+    assert user.table.selected_count() == 3
     several = ["Edit name of the current plant", "Change tag of 3 plants…", "Duplicate 3 plants", "Delete 3 plants"]
     copies = ["Copy", "Select all"]
-    assert desk.enabled("Edit") == [*copies, *several, *ALWAYS]
-    desk.choose("Edit", "Copy")
-    desk.until(lambda: desk.toast.text == "Copied 3 plants.")
+    assert user.enabled("Edit") == [*copies, *several, *ALWAYS]
+    user.choose("Edit", "Copy")
+    user.until(lambda: user.toast.text == "Copied 3 plants.")
     assert "Basil" in QGuiApplication.clipboard().text()
 
 
-def test_the_keys_of_commands_that_the_open_menu_could_not_run_work_when_it_is_closed(desk: WorkspaceDriver) -> None:
+def test_the_keys_of_commands_that_the_open_menu_could_not_run_work_when_it_is_closed(user: WorkspaceDriver) -> None:
     QGuiApplication.clipboard().clear()
-    desk.table.setFocus()
-    assert "Paste" not in desk.enabled("Edit")
+    user.table.setFocus()
+    assert "Paste" not in user.enabled("Edit")
     QGuiApplication.clipboard().setText("Dill")
-    desk.press(Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
-    desk.until(lambda: desk.widget.findChildren(ImportDialog) != [])
+    user.press(Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
+    user.until(lambda: user.widget.findChildren(ImportDialog) != [])
 
 
-def test_the_edit_menu_acts_on_the_field_with_the_focus_as_far_as_it_can(desk: WorkspaceDriver) -> None:
+def test_the_edit_menu_acts_on_the_field_with_the_focus_as_far_as_it_can(user: WorkspaceDriver) -> None:
     QGuiApplication.clipboard().clear()
-    desk.button("Add").setFocus()
-    assert desk.enabled("Edit") == ALWAYS
-    desk.name.setFocus()
-    assert desk.enabled("Edit") == ALWAYS
-    desk.name.setText("Dill")
-    desk.name.selectAll()
-    assert desk.enabled("Edit") == ["Cut", "Copy", "Select all", *ALWAYS]
-    desk.choose("Edit", "Cut")
-    assert (desk.name.text(), QGuiApplication.clipboard().text()) == ("", "Dill")
-    assert desk.enabled("Edit") == ["Undo", "Paste", *ALWAYS]
-    desk.choose("Edit", "Paste")
-    assert desk.name.text() == "Dill"
-    desk.choose("Edit", "Undo")
-    assert desk.name.text() == ""
-    desk.choose("Edit", "Redo")
-    assert desk.name.text() == "Dill"
+    user.button("Add").setFocus()
+    assert user.enabled("Edit") == ALWAYS
+    user.name.setFocus()
+    assert user.enabled("Edit") == ALWAYS
+    user.name.setText("Dill")
+    user.name.selectAll()
+    assert user.enabled("Edit") == ["Cut", "Copy", "Select all", *ALWAYS]
+    user.choose("Edit", "Cut")
+    assert (user.name.text(), QGuiApplication.clipboard().text()) == ("", "Dill")
+    assert user.enabled("Edit") == ["Undo", "Paste", *ALWAYS]
+    user.choose("Edit", "Paste")
+    assert user.name.text() == "Dill"
+    user.choose("Edit", "Undo")
+    assert user.name.text() == ""
+    user.choose("Edit", "Redo")
+    assert user.name.text() == "Dill"
 
 
 # --- all menus --------------------------------------------------------------------------------------------------------
 
 
-def test_the_menus_have_their_commands_in_order(desk: WorkspaceDriver) -> None:
+def test_the_menus_have_their_commands_in_order(user: WorkspaceDriver) -> None:
     found = {
         menu.title(): " | ".join(each.text() or "-" for each in menu.actions() if each.isVisible())
-        for menu in menus_of(desk.menu_bar)
+        for menu in menus_of(user.menu_bar)
     }
     assert found == MENUS
 
 
-def test_what_is_new_names_only_commands_and_settings_that_are_there(desk: WorkspaceDriver) -> None:
+def test_what_is_new_names_only_commands_and_settings_that_are_there(user: WorkspaceDriver) -> None:
     paths: dict[str, str] = {}
-    for menu in menus_of(desk.menu_bar):
+    for menu in menus_of(user.menu_bar):
         for each in menu.actions():
             path, inner = f"{plain(menu.title())} > {plain(each.text())}", each.menu()
             paths[path] = each.shortcut().toString()
             if isinstance(inner, QMenu):
                 paths |= {f"{path} > {plain(one.text())}": one.shortcut().toString() for one in inner.actions()}
-    desk.choose("Edit", "Settings…")
-    titles = {section.title for section in desk.window.findChildren(SettingsSection)}
-    titles |= {each.text() for row in desk.window.findChildren(SettingRow) for each in row.findChildren(QLabel)}
+    user.choose("Edit", "Settings…")
+    titles = {section.title for section in user.window.findChildren(SettingsSection)}
+    titles |= {each.text() for row in user.window.findChildren(SettingRow) for each in row.findChildren(QLabel)}
     paths |= {f"Settings > {title}": "" for title in titles}
     text = manual.page_text("news")
     named = re.findall(r"\*\*([^*]+)\*\*(?: \(([^)]+)\))?", text)
@@ -418,13 +418,13 @@ def test_what_is_new_names_only_commands_and_settings_that_are_there(desk: Works
     assert [(path, keys) for path, keys in named if path not in paths or keys not in {"", paths[path]}] == []
 
 
-def test_no_two_commands_share_a_key_or_a_letter_of_their_menu(desk: WorkspaceDriver) -> None:
-    keys = [key.toString() for each in desk.window.findChildren(QAction) for key in each.shortcuts()]
+def test_no_two_commands_share_a_key_or_a_letter_of_their_menu(user: WorkspaceDriver) -> None:
+    keys = [key.toString() for each in user.window.findChildren(QAction) for key in each.shortcuts()]
     assert len(keys) == len(set(keys))
-    for menu in menus_of(desk.menu_bar):
+    for menu in menus_of(user.menu_bar):
         letters = [letter_of(each.text()) for each in menu.actions() if "&" in each.text()]
         assert len(letters) == len(set(letters)), menu.title()
-    titles = {letter_of(menu.title()) for menu in menus_of(desk.menu_bar)}
+    titles = {letter_of(menu.title()) for menu in menus_of(user.menu_bar)}
     assert not titles & set("inga")  # the form's fields and its button
 
 

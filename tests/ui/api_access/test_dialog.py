@@ -78,7 +78,7 @@ def source_of(store: SqliteStore, token: str) -> Source:
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, theme: Theme, bridge: Bridge, store: SqliteStore, queries: StoreQueries) -> DialogDriver:
+def user(qtbot: QtBot, theme: Theme, bridge: Bridge, store: SqliteStore, queries: StoreQueries) -> DialogDriver:
     switch = ApiSwitch(bridge)
     window = QWidget()
     qtbot.addWidget(window)
@@ -89,107 +89,107 @@ def desk(qtbot: QtBot, theme: Theme, bridge: Bridge, store: SqliteStore, queries
     return DialogDriver(qtbot, window, dialog, switch)
 
 
-def test_a_new_token_is_shown_once_copied_and_good(desk: DialogDriver, store: SqliteStore) -> None:
+def test_a_new_token_is_shown_once_copied_and_good(user: DialogDriver, store: SqliteStore) -> None:
     purpose = "No tokens yet. A program needs one to add plants."
-    assert purpose in desk.texts()
-    token = desk.create("greenhouse")
-    assert desk.token.isVisible()
-    desk.button("Copy token").click()
+    assert purpose in user.texts()
+    token = user.create("greenhouse")
+    assert user.token.isVisible()
+    user.button("Copy token").click()
     assert QGuiApplication.clipboard().text() == token
     assert source_of(store, token).label == "greenhouse"
-    desk.until(lambda: desk.names() == ["greenhouse"] and purpose not in desk.texts())
-    assert desk.token_name.text() == ""
+    user.until(lambda: user.names() == ["greenhouse"] and purpose not in user.texts())
+    assert user.token_name.text() == ""
 
 
-def test_an_invalid_name_is_reported(desk: DialogDriver) -> None:
-    desk.create("greenhouse")
-    desk.qtbot.keyClicks(desk.token_name, "greenhouse")
-    desk.button("Create token").click()
-    desk.until(lambda: any("already" in each.text() for each in desk.dialog.findChildren(QLabel)))
-    assert desk.token_name.text() == "greenhouse"
+def test_an_invalid_name_is_reported(user: DialogDriver) -> None:
+    user.create("greenhouse")
+    user.qtbot.keyClicks(user.token_name, "greenhouse")
+    user.button("Create token").click()
+    user.until(lambda: any("already" in each.text() for each in user.dialog.findChildren(QLabel)))
+    assert user.token_name.text() == "greenhouse"
 
 
-def test_a_double_click_on_create_makes_one_token_without_an_error(desk: DialogDriver, store: SqliteStore) -> None:
-    desk.type(desk.field("Name for a new token"), "sync")
+def test_a_double_click_on_create_makes_one_token_without_an_error(user: DialogDriver, store: SqliteStore) -> None:
+    user.type(user.field("Name for a new token"), "sync")
     for _ in range(2):
-        desk.button("Create token").click()
-    desk.until(lambda: "New token for “sync”" in desk.texts())
+        user.button("Create token").click()
+    user.until(lambda: "New token for “sync”" in user.texts())
     assert [row.name for row in store.tokens.list()] == ["sync"]
-    assert not any("already" in each for each in desk.texts())
+    assert not any("already" in each for each in user.texts())
 
 
-def test_a_token_is_revoked_after_a_question(desk: DialogDriver, store: SqliteStore) -> None:
-    token = desk.create("greenhouse")
-    desk.until(lambda: desk.names() == ["greenhouse"])
-    desk.choose_in_menu(0, "Revoke…")
-    box = desk.box_of_question()
+def test_a_token_is_revoked_after_a_question(user: DialogDriver, store: SqliteStore) -> None:
+    token = user.create("greenhouse")
+    user.until(lambda: user.names() == ["greenhouse"])
+    user.choose_in_menu(0, "Revoke…")
+    box = user.box_of_question()
     assert box.text == "Revoke “greenhouse”?"
-    desk.until(press(box, "Cancel").hasFocus)
-    desk.qtbot.keyClick(box, Qt.Key.Key_Return)  # presses what has the focus
-    desk.until(lambda: not isValid(box))
-    assert desk.names() == ["greenhouse"]
-    desk.dialog.activateWindow()
-    desk.until(desk.dialog.isActiveWindow)
-    desk.table.setFocus()
-    desk.press(Qt.Key.Key_Delete)
-    press(desk.box_of_question(), "Revoke").click()
-    desk.until(lambda: desk.names() == [])
+    user.until(press(box, "Cancel").hasFocus)
+    user.qtbot.keyClick(box, Qt.Key.Key_Return)  # presses what has the focus
+    user.until(lambda: not isValid(box))
+    assert user.names() == ["greenhouse"]
+    user.dialog.activateWindow()
+    user.until(user.dialog.isActiveWindow)
+    user.table.setFocus()
+    user.press(Qt.Key.Key_Delete)
+    press(user.box_of_question(), "Revoke").click()
+    user.until(lambda: user.names() == [])
     with pytest.raises(TokenRefusedError):
         source_of(store, token)
 
 
-def test_the_examples_hold_address_a_free_id_and_the_file_of_the_token(desk: DialogDriver, tmp_path: Path) -> None:
-    text = desk.dialog.findChildren(QPlainTextEdit)[0]
-    token = desk.create("greenhouse")
+def test_the_examples_hold_address_a_free_id_and_the_file_of_the_token(user: DialogDriver, tmp_path: Path) -> None:
+    text = user.dialog.findChildren(QPlainTextEdit)[0]
+    token = user.create("greenhouse")
     assert "http://127.0.0.1:8721/plants" in text.toPlainText()
     assert '"id": 1,' in text.toPlainText()
     file = tmp_path / "greenhouse.token"
-    desk.dialog.findChildren(TokenPanel)[0].save_token(file)  # the result of the file dialog
-    desk.until(lambda: str(file) in text.toPlainText())
+    user.dialog.findChildren(TokenPanel)[0].save_token(file)  # the result of the file dialog
+    user.until(lambda: str(file) in text.toPlainText())
     assert token not in text.toPlainText()
     assert file.read_text() == f"{token}\n"
     assert os.name != "posix" or file.stat().st_mode & 0o777 == 0o600
-    desk.button("Copy example").click()
+    user.button("Copy example").click()
     assert QGuiApplication.clipboard().text() == text.toPlainText()
-    desk.switch.show(On("http://127.0.0.1:9000", 9000))
+    user.switch.show(On("http://127.0.0.1:9000", 9000))
     assert "http://127.0.0.1:9000/plants" in text.toPlainText()
 
 
-def test_a_saved_token_replaces_no_database(desk: DialogDriver, store: SqliteStore) -> None:
-    desk.create("greenhouse")
-    panel = desk.dialog.findChildren(TokenPanel)[0]
+def test_a_saved_token_replaces_no_database(user: DialogDriver, store: SqliteStore) -> None:
+    user.create("greenhouse")
+    panel = user.dialog.findChildren(TokenPanel)[0]
     panel.save_token(store.path)
-    desk.until(lambda: any("database" in line.text for line in panel.findChildren(MessageLine)))
+    user.until(lambda: any("database" in line.text for line in panel.findChildren(MessageLine)))
     assert store.path.read_bytes().startswith(b"SQLite format 3")
 
 
-def test_an_api_that_is_off_can_be_turned_on_also_with_another_port(desk: DialogDriver) -> None:
-    assert "Turn on" not in desk.buttons()
-    desk.switch.show(Off())
-    desk.button("Turn on").click()
-    assert desk.switch.asked == [8721]
-    desk.switch.show(Failed(PortInUseError(8721, 8722), 8721))
-    desk.button("Use port 8722").click()
-    assert desk.switch.asked == [8721, 8722]
+def test_an_api_that_is_off_can_be_turned_on_also_with_another_port(user: DialogDriver) -> None:
+    assert "Turn on" not in user.buttons()
+    user.switch.show(Off())
+    user.button("Turn on").click()
+    assert user.switch.asked == [8721]
+    user.switch.show(Failed(PortInUseError(8721, 8722), 8721))
+    user.button("Use port 8722").click()
+    assert user.switch.asked == [8721, 8722]
 
 
-def test_enter_presses_the_focused_button(desk: DialogDriver) -> None:
-    token = desk.create("greenhouse")
-    assert desk.button("Copy token").hasFocus()
+def test_enter_presses_the_focused_button(user: DialogDriver) -> None:
+    token = user.create("greenhouse")
+    assert user.button("Copy token").hasFocus()
     QGuiApplication.clipboard().clear()
-    desk.qtbot.keyClick(desk.button("Copy token"), Qt.Key.Key_Return)
+    user.qtbot.keyClick(user.button("Copy token"), Qt.Key.Key_Return)
     assert QGuiApplication.clipboard().text() == token
-    desk.button("Close").setFocus()
-    desk.qtbot.keyClick(desk.button("Close"), Qt.Key.Key_Enter)
-    assert not desk.dialog.isVisible()
+    user.button("Close").setFocus()
+    user.qtbot.keyClick(user.button("Close"), Qt.Key.Key_Enter)
+    assert not user.dialog.isVisible()
 
 
-def test_a_copied_token_is_marked_as_a_secret_and_cannot_be_selected(desk: DialogDriver) -> None:
-    token = desk.create("greenhouse")
-    desk.token.selectAll()
-    assert desk.token.selectedText() == ""
+def test_a_copied_token_is_marked_as_a_secret_and_cannot_be_selected(user: DialogDriver) -> None:
+    token = user.create("greenhouse")
+    user.token.selectAll()
+    assert user.token.selectedText() == ""
     QGuiApplication.clipboard().clear()
-    desk.qtbot.keyClick(desk.token, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    user.qtbot.keyClick(user.token, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
     content = QGuiApplication.clipboard().mimeData()
     assert content.text() == token
     assert content.data("x-kde-passwordManagerHint").data() == b"secret"
@@ -213,29 +213,29 @@ def test_a_secret_leaves_the_clipboard_by_itself_unless_something_else_is_there(
 
 
 def test_a_dialog_that_is_closed_with_results_pending_reports_no_defect(
-    desk: DialogDriver, bridge: Bridge, caplog: pytest.LogCaptureFixture
+    user: DialogDriver, bridge: Bridge, caplog: pytest.LogCaptureFixture
 ) -> None:
-    desk.create("greenhouse")
-    desk.until(lambda: desk.names() == ["greenhouse"])
+    user.create("greenhouse")
+    user.until(lambda: user.names() == ["greenhouse"])
     released = threading.Event()
     bridge.short_tasks.run(bridge, lambda _task: released.wait())  # what is asked from now on is pending
-    with desk.qtbot.captureExceptions() as raised:
-        panel = desk.dialog.findChildren(TokenPanel)[0]
+    with user.qtbot.captureExceptions() as raised:
+        panel = user.dialog.findChildren(TokenPanel)[0]
         panel.refresh()
-        desk.qtbot.keyClicks(desk.token_name, "another")
-        desk.button("Create token").click()
-        desk.table.selectRow(0)
+        user.qtbot.keyClicks(user.token_name, "another")
+        user.button("Create token").click()
+        user.table.selectRow(0)
         panel.revoke_selected()
-        press(desk.box_of_question(), "Revoke").click()
+        press(user.box_of_question(), "Revoke").click()
         panel.save_token(Path(os.devnull) / "cannot" / "be")
-        delete(desk.dialog)
+        delete(user.dialog)
         released.set()
         received: list[int] = []
         bridge.short_tasks.run(bridge, lambda _task: 1, received.append)
-        desk.until(lambda: received == [1])
-        desk.until(lambda: not any(each.name == "window-task" for each in threading.enumerate()))
+        user.until(lambda: received == [1])
+        user.until(lambda: not any(each.name == "window-task" for each in threading.enumerate()))
         bridge.short_tasks.run(bridge, lambda _task: 2, received.append)
-        desk.until(lambda: received == [1, 2])
+        user.until(lambda: received == [1, 2])
     assert raised == []
     assert caplog.records == []
 
@@ -243,71 +243,71 @@ def test_a_dialog_that_is_closed_with_results_pending_reports_no_defect(
 # --- tokens and activity -----------------------------------------------------------------------------------------
 
 
-def test_the_dialog_is_as_high_as_its_content_but_stays_on_the_screen(desk: DialogDriver) -> None:
-    before = desk.dialog.height()
+def test_the_dialog_is_as_high_as_its_content_but_stays_on_the_screen(user: DialogDriver) -> None:
+    before = user.dialog.height()
     for number in range(3):
-        desk.create(f"token {number}")
-    desk.until(lambda: len(desk.names()) == 3 and desk.dialog.height() > before)
-    collapsed, screen = desk.dialog.height(), desk.dialog.screen().availableGeometry()
-    desk.dialog.move(0, screen.bottom() - collapsed)
-    desk.button("Try it").click()
-    desk.until(lambda: desk.dialog.height() > collapsed + 50)
-    assert screen.contains(desk.dialog.frameGeometry())
-    example = desk.the(QPlainTextEdit, "Example command")
-    desk.until(lambda: example.isVisible() and example.visibleRegion().boundingRect() == example.rect())
-    expanded = desk.dialog.height()
-    desk.button("Try it").click()
-    desk.until(lambda: desk.dialog.height() < expanded - 50)
+        user.create(f"token {number}")
+    user.until(lambda: len(user.names()) == 3 and user.dialog.height() > before)
+    collapsed, screen = user.dialog.height(), user.dialog.screen().availableGeometry()
+    user.dialog.move(0, screen.bottom() - collapsed)
+    user.button("Try it").click()
+    user.until(lambda: user.dialog.height() > collapsed + 50)
+    assert screen.contains(user.dialog.frameGeometry())
+    example = user.the(QPlainTextEdit, "Example command")
+    user.until(lambda: example.isVisible() and example.visibleRegion().boundingRect() == example.rect())
+    expanded = user.dialog.height()
+    user.button("Try it").click()
+    user.until(lambda: user.dialog.height() < expanded - 50)
 
 
-def test_limits_of_a_token_can_be_seen(desk: DialogDriver, store: SqliteStore) -> None:
+def test_limits_of_a_token_can_be_seen(user: DialogDriver, store: SqliteStore) -> None:
     source = store.tokens.create("sensor", expires_at=now_ms() + 3_600_000, max_plants=300).result().row.source
     store.add(new_plant({"id": 1, "name": "Fern"}), source).result()
-    desk.the(TokenPanel).refresh()
-    desk.until(lambda: desk.table.model().index(0, 3).data() == "1 of 300")
-    assert ":" in desk.table.model().index(0, 2).data(), "the hour, as the day says too little"
+    user.the(TokenPanel).refresh()
+    user.until(lambda: user.table.model().index(0, 3).data() == "1 of 300")
+    assert ":" in user.table.model().index(0, 2).data(), "the hour, as the day says too little"
 
 
-def test_a_new_token_is_hidden_when_it_is_closed_or_was_used(desk: DialogDriver, store: SqliteStore) -> None:
-    desk.create("greenhouse")
-    desk.button("Close the new token").click()
-    assert not desk.the(QLineEdit, "New token").isVisible()
-    token = desk.create("office")
-    assert desk.the(QLineEdit, "New token").isVisible()
+def test_a_new_token_is_hidden_when_it_is_closed_or_was_used(user: DialogDriver, store: SqliteStore) -> None:
+    user.create("greenhouse")
+    user.button("Close the new token").click()
+    assert not user.the(QLineEdit, "New token").isVisible()
+    token = user.create("office")
+    assert user.the(QLineEdit, "New token").isVisible()
     store.add(new_plant({"id": 1, "name": "Fern"}), source_of(store, token)).result()
-    desk.the(TokenPanel).refresh()
-    desk.until(lambda: not desk.the(QLineEdit, "New token").isVisible())
+    user.the(TokenPanel).refresh()
+    user.until(lambda: not user.the(QLineEdit, "New token").isVisible())
 
 
-def test_a_token_is_revoked_together_with_its_plants(desk: DialogDriver, store: SqliteStore) -> None:
-    token = desk.create("greenhouse")
+def test_a_token_is_revoked_together_with_its_plants(user: DialogDriver, store: SqliteStore) -> None:
+    token = user.create("greenhouse")
     store.add(new_plant({"id": 1, "name": "Fern"}), source_of(store, token)).result()
-    desk.dialog.findChildren(TokenPanel)[0].refresh()
-    desk.until(lambda: desk.table.model().index(0, 3).data() == "1")
-    desk.choose_in_menu(0, "Revoke and delete its plants…")
-    with desk.qtbot.waitSignal(desk.dialog.plants_removed):
-        press(desk.box_of_question(), "Revoke and delete").click()
-    desk.until(lambda: desk.names() == [])
+    user.dialog.findChildren(TokenPanel)[0].refresh()
+    user.until(lambda: user.table.model().index(0, 3).data() == "1")
+    user.choose_in_menu(0, "Revoke and delete its plants…")
+    with user.qtbot.waitSignal(user.dialog.plants_removed):
+        press(user.box_of_question(), "Revoke and delete").click()
+    user.until(lambda: user.names() == [])
     with closing(store.reader()) as reader:
         assert reader.history(1)[0].source.kind is SourceKind.FORM
 
 
 @pytest.fixture
-def active(desk: DialogDriver, store: SqliteStore) -> DialogDriver:
+def active(user: DialogDriver, store: SqliteStore) -> DialogDriver:
     """The dialog after a plant that was added, and one that was refused."""
     row = store.add(new_plant({"id": 7, "name": "Fern"}), FORM).result()
     garden = Source(9, SourceKind.TOKEN, "garden-sync")
-    desk.switch.activity.record_added(garden, row)
+    user.switch.activity.record_added(garden, row)
     sent = {"id": 7, "name": "It’s <b>Basil</b>", "tag": "kitchen", "other": 1}
-    desk.switch.activity.record_refused(ErrorNumber.ID_TAKEN, "ID 7 already belongs to “Fern”.", garden, sent)
-    desk.switch.activity.record_refused(ErrorNumber.TOKEN_MISSING, "A token is missing.")
-    desk.dialog.show_activity()
-    desk.until(lambda: len(requests(desk)) == 3)
-    return desk
+    user.switch.activity.record_refused(ErrorNumber.ID_TAKEN, "ID 7 already belongs to “Fern”.", garden, sent)
+    user.switch.activity.record_refused(ErrorNumber.TOKEN_MISSING, "A token is missing.")
+    user.dialog.show_activity()
+    user.until(lambda: len(requests(user)) == 3)
+    return user
 
 
-def requests(desk: DialogDriver) -> list[tuple[str, str]]:
-    return [(row[1], row[2]) for row in rows_of(desk.the(QTableView, "Requests"))]
+def requests(user: DialogDriver) -> list[tuple[str, str]]:
+    return [(row[1], row[2]) for row in rows_of(user.the(QTableView, "Requests"))]
 
 
 def test_the_last_requests_are_shown_live(active: DialogDriver, store: SqliteStore) -> None:
@@ -328,12 +328,12 @@ def test_the_last_requests_are_shown_live(active: DialogDriver, store: SqliteSto
     assert [who for who, _ in requests(active)] == ["An unknown program was refused"] * 2 + ["garden-sync was refused"]
 
 
-def menu_of_request(desk: DialogDriver, row: int) -> QMenu:
-    table = desk.the(QTableView, "Requests")
+def menu_of_request(user: DialogDriver, row: int) -> QMenu:
+    table = user.the(QTableView, "Requests")
     table.setFocus()
     table.selectRow(row)
-    desk.press(Qt.Key.Key_F10, Qt.KeyboardModifier.ShiftModifier)
-    return desk.popup()
+    user.press(Qt.Key.Key_F10, Qt.KeyboardModifier.ShiftModifier)
+    return user.popup()
 
 
 def test_the_reason_of_a_refusal_is_copied_and_its_plant_put_into_the_form(active: DialogDriver) -> None:

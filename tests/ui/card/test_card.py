@@ -117,366 +117,366 @@ class CardDriver(PlantsDriver):
 
 
 @pytest.fixture
-def desk(
+def user(
     qtbot: QtBot, context: WindowContext, store: SqliteStore, queries: StoreQueries, add: Adder
 ) -> Iterator[CardDriver]:
     add("Aloe", tag="kitchen")
     add("Basil", "Cactus")
-    desk = CardDriver(qtbot, context, store, queries)
-    qtbot.waitUntil(lambda: desk.table.model().rowCount() == 3 and desk.table.model().index(2, 1).data() == "Aloe")
-    with qtbot.waitActive(desk.window):
-        desk.window.activateWindow()
-    yield desk
-    desk.close()
+    user = CardDriver(qtbot, context, store, queries)
+    qtbot.waitUntil(lambda: user.table.model().rowCount() == 3 and user.table.model().index(2, 1).data() == "Aloe")
+    with qtbot.waitActive(user.window):
+        user.window.activateWindow()
+    yield user
+    user.close()
 
 
 # --- showing -----------------------------------------------------------------------------------------------------
 
 
-def test_space_shows_and_hides_the_card_of_the_selected_plant(desk: CardDriver, spoken: list[str]) -> None:
-    desk.open_card()
-    desk.expect_texts("Aloe", "in the form", "Added in the form")
-    assert desk.action("Card").isChecked()
-    desk.press(Qt.Key.Key_Down)
-    desk.press(Qt.Key.Key_Up)
-    desk.press(Qt.Key.Key_Up)
-    desk.expect_texts("ID 3")
-    desk.press(Qt.Key.Key_Space)
-    assert desk.context.page.card_pane.isHidden()
+def test_space_shows_and_hides_the_card_of_the_selected_plant(user: CardDriver, spoken: list[str]) -> None:
+    user.open_card()
+    user.expect_texts("Aloe", "in the form", "Added in the form")
+    assert user.action("Card").isChecked()
+    user.press(Qt.Key.Key_Down)
+    user.press(Qt.Key.Key_Up)
+    user.press(Qt.Key.Key_Up)
+    user.expect_texts("ID 3")
+    user.press(Qt.Key.Key_Space)
+    assert user.context.page.card_pane.isHidden()
     assert [each for each in spoken if each.startswith("Card")] == ["Card: shown", "Card: hidden"]
 
 
 def test_it_is_hidden_while_nothing_is_selected_and_remembered(
-    desk: CardDriver, store: SqliteStore, queries: StoreQueries
+    user: CardDriver, store: SqliteStore, queries: StoreQueries
 ) -> None:
-    desk.table.setFocus()
-    desk.table.jump_to_top()
-    assert desk.table.selected_count() == 0
-    desk.press(Qt.Key.Key_Space)  # selects the current row
-    desk.expect_texts("ID 3")
-    desk.table.clearSelection()
-    desk.until(desk.context.page.card_pane.isHidden)
-    desk.close()
-    desk.open(OpenStore(store, queries))
-    desk.until_rows(3)
-    desk.select(1)
-    desk.expect_texts("ID 2")
+    user.table.setFocus()
+    user.table.jump_to_top()
+    assert user.table.selected_count() == 0
+    user.press(Qt.Key.Key_Space)  # selects the current row
+    user.expect_texts("ID 3")
+    user.table.clearSelection()
+    user.until(user.context.page.card_pane.isHidden)
+    user.close()
+    user.open(OpenStore(store, queries))
+    user.until_rows(3)
+    user.select(1)
+    user.expect_texts("ID 2")
 
 
-def test_f6_comes_to_the_note_and_escape_leaves_it(desk: CardDriver) -> None:
-    desk.open_card()
-    desk.context.page.focus_next_part(1)
-    assert desk.note.hasFocus()
-    assert desk.card.handle_escape()
-    assert desk.table.hasFocus()
+def test_f6_comes_to_the_note_and_escape_leaves_it(user: CardDriver) -> None:
+    user.open_card()
+    user.context.page.focus_next_part(1)
+    assert user.note.hasFocus()
+    assert user.card.handle_escape()
+    assert user.table.hasFocus()
 
 
-def test_tab_goes_through_the_card_and_comes_to_its_cross_last(desk: CardDriver) -> None:
-    desk.window.focus_moving.connect(partial(order_tabs, desk.context.page))
-    desk.open_card()
+def test_tab_goes_through_the_card_and_comes_to_its_cross_last(user: CardDriver) -> None:
+    user.window.focus_moving.connect(partial(order_tabs, user.context.page))
+    user.open_card()
 
     def stops() -> list[str]:
-        desk.note.setFocus()
+        user.note.setFocus()
         names = []
         for _ in range(len(expected)):
-            names.append(desk.focused.accessibleName() or desk.focused.property("text"))
-            desk.press(Qt.Key.Key_Tab)
+            names.append(user.focused.accessibleName() or user.focused.property("text"))
+            user.press(Qt.Key.Key_Tab)
         return names
 
     expected = ["Note", "Undo: Added in the form", "Print label…", "Delete", "Close the card"]
-    desk.until(lambda: stops() == expected)
-    desk.change(edited(desk.row(1), tag="office"))
-    desk.expect_texts("Tag set to office")
+    user.until(lambda: stops() == expected)
+    user.change(edited(user.row(1), tag="office"))
+    user.expect_texts("Tag set to office")
     expected.insert(1, "Undo: Tag set to office")
-    desk.until(lambda: stops() == expected)
-    desk.button("Close the card").setFocus()
-    desk.press(Qt.Key.Key_Space)
-    assert desk.context.page.card_pane.isHidden()
-    assert desk.table.hasFocus()
+    user.until(lambda: stops() == expected)
+    user.button("Close the card").setFocus()
+    user.press(Qt.Key.Key_Space)
+    assert user.context.page.card_pane.isHidden()
+    assert user.table.hasFocus()
 
 
-def test_names_are_shown_as_they_are_and_never_widen_the_card(desk: CardDriver) -> None:
-    desk.change(edited(desk.row(1), name="<h1>x</h1>" + "y" * 5000, tag="<b>z</b>" * 100))
-    desk.open_card()
-    width = desk.context.page.card_pane.width()
-    desk.expect_texts("<h1>x</h1>")
-    assert desk.context.page.card_pane.width() == width <= 330
+def test_names_are_shown_as_they_are_and_never_widen_the_card(user: CardDriver) -> None:
+    user.change(edited(user.row(1), name="<h1>x</h1>" + "y" * 5000, tag="<b>z</b>" * 100))
+    user.open_card()
+    width = user.context.page.card_pane.width()
+    user.expect_texts("<h1>x</h1>")
+    assert user.context.page.card_pane.width() == width <= 330
 
 
 # --- the note ----------------------------------------------------------------------------------------------------
 
 
-def test_a_note_is_saved_when_another_plant_is_selected_the_card_closes_or_the_window(desk: CardDriver) -> None:
-    desk.open_card()
-    desk.write("One")
-    desk.select(0)
-    desk.has_note(1, "One")
-    desk.expect_texts("ID 3")
-    assert desk.note.toPlainText() == ""
-    desk.select(2)
-    desk.until(lambda: desk.note.toPlainText() == "One")
-    desk.note.selectAll()
-    desk.write("Two")
-    desk.card.toggle()
-    desk.has_note(1, "Two")
-    desk.card.toggle()
-    desk.until(lambda: desk.note.isVisible() and desk.note.toPlainText() == "Two")
-    desk.note.selectAll()
-    desk.write("Three")
-    desk.close()
-    desk.has_note(1, "Three")
+def test_a_note_is_saved_when_another_plant_is_selected_the_card_closes_or_the_window(user: CardDriver) -> None:
+    user.open_card()
+    user.write("One")
+    user.select(0)
+    user.has_note(1, "One")
+    user.expect_texts("ID 3")
+    assert user.note.toPlainText() == ""
+    user.select(2)
+    user.until(lambda: user.note.toPlainText() == "One")
+    user.note.selectAll()
+    user.write("Two")
+    user.card.toggle()
+    user.has_note(1, "Two")
+    user.card.toggle()
+    user.until(lambda: user.note.isVisible() and user.note.toPlainText() == "Two")
+    user.note.selectAll()
+    user.write("Three")
+    user.close()
+    user.has_note(1, "Three")
 
 
-def test_ctrl_z_takes_back_typing_first_and_then_the_note(desk: CardDriver) -> None:
-    desk.open_card()
-    desk.write("Dry")
-    desk.press(Qt.Key.Key_Z, CONTROL)
-    assert desk.note.toPlainText() == ""
-    desk.write("Wet")
-    desk.table.setFocus()
-    desk.has_note(1, "Wet")
-    desk.until(lambda: desk.context.undo_stack.next_undo is not None)
-    desk.press(Qt.Key.Key_Z, CONTROL)
-    desk.has_note(1, None)
-    desk.until(lambda: desk.note.toPlainText() == "")
+def test_ctrl_z_takes_back_typing_first_and_then_the_note(user: CardDriver) -> None:
+    user.open_card()
+    user.write("Dry")
+    user.press(Qt.Key.Key_Z, CONTROL)
+    assert user.note.toPlainText() == ""
+    user.write("Wet")
+    user.table.setFocus()
+    user.has_note(1, "Wet")
+    user.until(lambda: user.context.undo_stack.next_undo is not None)
+    user.press(Qt.Key.Key_Z, CONTROL)
+    user.has_note(1, None)
+    user.until(lambda: user.note.toPlainText() == "")
 
 
 @pytest.mark.parametrize(("button", "kept"), [("Keep mine", "Mine"), ("Take theirs", "Theirs")])
-def test_of_two_notes_the_user_chooses_one(desk: CardDriver, button: str, kept: str) -> None:
-    desk.write_beside(edited(desk.row(1), note="Theirs"))
-    desk.table.setFocus()
-    desk.until(lambda: bool(desk.bars))
-    assert "“Mine”" in desk.bars[0].text
-    assert "“Theirs”" in desk.bars[0].text
-    desk.button(button).click()
-    desk.has_note(1, kept)
-    desk.until(lambda: desk.note.toPlainText() == kept and not desk.bars)
+def test_of_two_notes_the_user_chooses_one(user: CardDriver, button: str, kept: str) -> None:
+    user.write_beside(edited(user.row(1), note="Theirs"))
+    user.table.setFocus()
+    user.until(lambda: bool(user.bars))
+    assert "“Mine”" in user.bars[0].text
+    assert "“Theirs”" in user.bars[0].text
+    user.button(button).click()
+    user.has_note(1, kept)
+    user.until(lambda: user.note.toPlainText() == kept and not user.bars)
 
 
 def test_a_note_is_kept_while_the_other_version_cannot_be_read(
-    desk: CardDriver, monkeypatch: pytest.MonkeyPatch
+    user: CardDriver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    desk.write_beside(edited(desk.row(1), note="Theirs"))
+    user.write_beside(edited(user.row(1), note="Theirs"))
     with monkeypatch.context() as fault:
         fault.setattr(SqliteReader, "plant", unreachable)
-        desk.table.setFocus()
-        desk.until(lambda: bool(desk.bars))
-        assert "“Mine”" in desk.bars[0].text
-    desk.button("Try again").click()
-    desk.until(lambda: any("“Theirs”" in bar.text for bar in desk.bars))
-    desk.button("Keep mine").click()
-    desk.has_note(1, "Mine")
+        user.table.setFocus()
+        user.until(lambda: bool(user.bars))
+        assert "“Mine”" in user.bars[0].text
+    user.button("Try again").click()
+    user.until(lambda: any("“Theirs”" in bar.text for bar in user.bars))
+    user.button("Keep mine").click()
+    user.has_note(1, "Mine")
 
 
-def test_an_unanswered_question_keeps_both_notes_when_the_window_closes(desk: CardDriver) -> None:
-    desk.write_beside(edited(desk.row(1), note="Theirs"))
-    desk.table.setFocus()
-    desk.until(lambda: bool(desk.bars))
-    desk.close()
-    desk.has_note(1, "Theirs\n\nMine")
+def test_an_unanswered_question_keeps_both_notes_when_the_window_closes(user: CardDriver) -> None:
+    user.write_beside(edited(user.row(1), note="Theirs"))
+    user.table.setFocus()
+    user.until(lambda: bool(user.bars))
+    user.close()
+    user.has_note(1, "Theirs\n\nMine")
 
 
-def test_another_name_given_meanwhile_is_no_conflict(desk: CardDriver) -> None:
-    desk.write_beside(edited(desk.row(1), name="Aloe vera"))
-    desk.table.setFocus()
-    desk.has_note(1, "Mine")
-    assert desk.row(1).name == "Aloe vera"
-    assert desk.bars == []
+def test_another_name_given_meanwhile_is_no_conflict(user: CardDriver) -> None:
+    user.write_beside(edited(user.row(1), name="Aloe vera"))
+    user.table.setFocus()
+    user.has_note(1, "Mine")
+    assert user.row(1).name == "Aloe vera"
+    assert user.bars == []
 
 
-def test_the_note_of_a_plant_that_is_deleted_meanwhile_waits_for_an_answer(desk: CardDriver) -> None:
-    desk.write_beside(DeleteAll(Selection(ids=[1])))
-    desk.until(lambda: bool(desk.bars))
-    assert "Yours: “Mine”" in desk.bars[0].text
-    desk.until(desk.window.hasFocus)  # what is typed further presses no button and edits no other plant
-    QTest.keyClicks(desk.window, " and more")
-    QTest.keyClick(desk.window, Qt.Key.Key_Return)
-    assert desk.bars[0].isVisible()
-    desk.button("Add it again").click()
-    desk.has_note(1, "Mine")
-    desk.until(lambda: not desk.bars)
-    assert desk.row(1).tag == "kitchen"
-    desk.until(lambda: desk.context.undo_stack.next_undo is not None)
-    desk.table.setFocus()
-    desk.press(Qt.Key.Key_Z, CONTROL)
-    desk.until(lambda: desk.rows().keys() == {2, 3})
+def test_the_note_of_a_plant_that_is_deleted_meanwhile_waits_for_an_answer(user: CardDriver) -> None:
+    user.write_beside(DeleteAll(Selection(ids=[1])))
+    user.until(lambda: bool(user.bars))
+    assert "Yours: “Mine”" in user.bars[0].text
+    user.until(user.window.hasFocus)  # what is typed further presses no button and edits no other plant
+    QTest.keyClicks(user.window, " and more")
+    QTest.keyClick(user.window, Qt.Key.Key_Return)
+    assert user.bars[0].isVisible()
+    user.button("Add it again").click()
+    user.has_note(1, "Mine")
+    user.until(lambda: not user.bars)
+    assert user.row(1).tag == "kitchen"
+    user.until(lambda: user.context.undo_stack.next_undo is not None)
+    user.table.setFocus()
+    user.press(Qt.Key.Key_Z, CONTROL)
+    user.until(lambda: user.rows().keys() == {2, 3})
 
 
-def test_a_plant_that_came_back_meanwhile_gets_the_note_that_was_typed(desk: CardDriver, store: SqliteStore) -> None:
-    desk.write_beside(DeleteAll(Selection(ids=[1])))
-    desk.until(lambda: bool(desk.bars))
+def test_a_plant_that_came_back_meanwhile_gets_the_note_that_was_typed(user: CardDriver, store: SqliteStore) -> None:
+    user.write_beside(DeleteAll(Selection(ids=[1])))
+    user.until(lambda: bool(user.bars))
     store.undo(None, COMMAND).result(SECONDS)
-    desk.button("Add it again").click()
-    desk.has_note(1, "Mine")
-    desk.until(lambda: not desk.bars)
+    user.button("Add it again").click()
+    user.has_note(1, "Mine")
+    user.until(lambda: not user.bars)
 
 
-def test_the_note_of_a_deleted_plant_is_dropped_when_the_user_says_so(desk: CardDriver) -> None:
-    desk.write_beside(DeleteAll(Selection(ids=[1])))
-    desk.until(lambda: bool(desk.bars))
-    desk.button("Leave it deleted").click()
-    desk.until(lambda: not desk.bars)
-    assert desk.rows().keys() == {2, 3}
+def test_the_note_of_a_deleted_plant_is_dropped_when_the_user_says_so(user: CardDriver) -> None:
+    user.write_beside(DeleteAll(Selection(ids=[1])))
+    user.until(lambda: bool(user.bars))
+    user.button("Leave it deleted").click()
+    user.until(lambda: not user.bars)
+    assert user.rows().keys() == {2, 3}
 
 
-def test_a_note_that_is_too_long_is_refused_while_it_is_pasted(desk: CardDriver) -> None:
-    desk.open_card()
-    desk.write("Short")
-    desk.note.insertPlainText("é" * 50_000)
-    assert desk.note.toPlainText() == "Short"
-    assert "100,000 bytes" in desk.toast.text
-    QTest.keyClicks(desk.note, "er")
-    assert not desk.toast.isVisible()
+def test_a_note_that_is_too_long_is_refused_while_it_is_pasted(user: CardDriver) -> None:
+    user.open_card()
+    user.write("Short")
+    user.note.insertPlainText("é" * 50_000)
+    assert user.note.toPlainText() == "Short"
+    assert "100,000 bytes" in user.toast.text
+    QTest.keyClicks(user.note, "er")
+    assert not user.toast.isVisible()
     QGuiApplication.clipboard().setText("\n" * 100_001)
-    desk.note.setFocus()
-    desk.press(Qt.Key.Key_V, CONTROL)
-    assert desk.note.toPlainText() == "Shorter"
-    assert "100,000 bytes" in desk.toast.text
+    user.note.setFocus()
+    user.press(Qt.Key.Key_V, CONTROL)
+    assert user.note.toPlainText() == "Shorter"
+    assert "100,000 bytes" in user.toast.text
 
 
-def test_pasted_lines_are_one_step_of_undo_and_replace_the_selection(desk: CardDriver) -> None:
-    desk.open_card()
-    desk.write("Short")
-    desk.note.setFocus()
-    desk.note.selectAll()
+def test_pasted_lines_are_one_step_of_undo_and_replace_the_selection(user: CardDriver) -> None:
+    user.open_card()
+    user.write("Short")
+    user.note.setFocus()
+    user.note.selectAll()
     QGuiApplication.clipboard().setText("<b>one</b>\r\ntwo\n")
-    desk.press(Qt.Key.Key_V, CONTROL)
-    assert desk.note.toPlainText() == "<b>one</b>\ntwo\n"
-    desk.press(Qt.Key.Key_Z, CONTROL)
-    assert desk.note.toPlainText() == "Short"
+    user.press(Qt.Key.Key_V, CONTROL)
+    assert user.note.toPlainText() == "<b>one</b>\ntwo\n"
+    user.press(Qt.Key.Key_Z, CONTROL)
+    assert user.note.toPlainText() == "Short"
 
 
-def test_a_file_that_is_dropped_on_the_note_is_left_to_the_window(desk: CardDriver) -> None:
-    desk.open_card()
+def test_a_file_that_is_dropped_on_the_note_is_left_to_the_window(user: CardDriver) -> None:
+    user.open_card()
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile("/plants.csv")])
-    assert not desk.drop(desk.note.viewport(), data)
+    assert not user.drop(user.note.viewport(), data)
     data.clear()
     data.setText("Water it")
-    assert desk.drop(desk.note.viewport(), data)
-    assert desk.note.toPlainText() == "Water it"
+    assert user.drop(user.note.viewport(), data)
+    assert user.note.toPlainText() == "Water it"
 
 
 # --- the history -------------------------------------------------------------------------------------------------
 
 
-def undo_button(desk: CardDriver, what: str) -> None:
-    desk.button(f"Undo: {what}").click()
+def undo_button(user: CardDriver, what: str) -> None:
+    user.button(f"Undo: {what}").click()
 
 
-def test_a_line_is_undone_for_this_plant_alone_and_once(desk: CardDriver) -> None:
-    desk.change(SetTag(Selection(ids=[1, 2]), "office"))
-    desk.open_card()
-    desk.expect_texts("Tag set to office", " · was kitchen", "on the command line")
-    button = desk.button("Undo: Tag set to office")
+def test_a_line_is_undone_for_this_plant_alone_and_once(user: CardDriver) -> None:
+    user.change(SetTag(Selection(ids=[1, 2]), "office"))
+    user.open_card()
+    user.expect_texts("Tag set to office", " · was kitchen", "on the command line")
+    button = user.button("Undo: Tag set to office")
     button.click()
     button.click()
-    desk.until(lambda: desk.toast.text == "Changed “Aloe”.")
-    assert (desk.row(1).tag, desk.row(2).tag) == ("kitchen", "office")
+    user.until(lambda: user.toast.text == "Changed “Aloe”.")
+    assert (user.row(1).tag, user.row(2).tag) == ("kitchen", "office")
 
 
-def test_a_double_click_does_not_undo_the_line_that_moves_below_the_pointer(desk: CardDriver) -> None:
-    desk.change(edited(desk.row(1), name="Agave"))
-    desk.open_card()
-    desk.expect_texts("Name changed", "was “Aloe”")
-    undo_button(desk, "Name changed")
-    desk.until(lambda: "Name changed" not in desk.texts())
-    button = desk.button("Undo: Added in the form")
-    desk.press_again(button, button.rect().center())
-    desk.change(SetTag(Selection(ids=[1]), "office"))
-    desk.expect_texts("Tag set to office")
-    assert desk.row(1).name == "Aloe"
+def test_a_double_click_does_not_undo_the_line_that_moves_below_the_pointer(user: CardDriver) -> None:
+    user.change(edited(user.row(1), name="Agave"))
+    user.open_card()
+    user.expect_texts("Name changed", "was “Aloe”")
+    undo_button(user, "Name changed")
+    user.until(lambda: "Name changed" not in user.texts())
+    button = user.button("Undo: Added in the form")
+    user.press_again(button, button.rect().center())
+    user.change(SetTag(Selection(ids=[1]), "office"))
+    user.expect_texts("Tag set to office")
+    assert user.row(1).name == "Aloe"
 
 
-def test_what_was_changed_again_has_no_undo(desk: CardDriver) -> None:
+def test_what_was_changed_again_has_no_undo(user: CardDriver) -> None:
     for name in ("Agave", "Aloe vera"):
-        desk.change(edited(desk.row(1), name=name))
-    desk.open_card()
-    desk.expect_texts("was “Agave”", "was “Aloe”")
-    assert [each.isVisible() for each in desk.buttons().values() if plain(each.text()) == "Undo"] == [True]
-    undo_button(desk, "Name changed")
-    desk.until(lambda: desk.row(1).name == "Agave")
+        user.change(edited(user.row(1), name=name))
+    user.open_card()
+    user.expect_texts("was “Agave”", "was “Aloe”")
+    assert [each.isVisible() for each in user.buttons().values() if plain(each.text()) == "Undo"] == [True]
+    undo_button(user, "Name changed")
+    user.until(lambda: user.row(1).name == "Agave")
 
 
-def test_the_undo_of_its_adding_deletes_the_plant_and_the_toast_brings_it_back(desk: CardDriver) -> None:
-    desk.open_card()
-    undo_button(desk, "Added in the form")
-    desk.until_rows(2)
-    desk.until(lambda: desk.toast.text == "Took back “Aloe”.")
-    desk.toast.focus_first()
-    desk.press(Qt.Key.Key_Space)
-    desk.until_rows(3)
+def test_the_undo_of_its_adding_deletes_the_plant_and_the_toast_brings_it_back(user: CardDriver) -> None:
+    user.open_card()
+    undo_button(user, "Added in the form")
+    user.until_rows(2)
+    user.until(lambda: user.toast.text == "Took back “Aloe”.")
+    user.toast.focus_first()
+    user.press(Qt.Key.Key_Space)
+    user.until_rows(3)
 
 
-def test_after_six_lines_the_others_are_shown_on_demand(desk: CardDriver) -> None:
+def test_after_six_lines_the_others_are_shown_on_demand(user: CardDriver) -> None:
     for number in range(8):
-        desk.change(edited(desk.row(1), tag=f"bed {number}"))
-    desk.open_card()
-    desk.expect_texts("Tag set to bed 7", "Tag set to bed 2")
-    desk.button("Show all").click()
-    desk.expect_texts("Tag set to bed 0", "Added in the form")
+        user.change(edited(user.row(1), tag=f"bed {number}"))
+    user.open_card()
+    user.expect_texts("Tag set to bed 7", "Tag set to bed 2")
+    user.button("Show all").click()
+    user.expect_texts("Tag set to bed 0", "Added in the form")
 
 
 # --- several plants ----------------------------------------------------------------------------------------------
 
 
-def test_several_plants_are_copied_printed_and_exported_and_get_a_tag_together(desk: CardDriver) -> None:
-    requests = desk.card.requests
-    desk.open_card()
-    with desk.qtbot.waitSignal(requests.labels):
-        desk.button("Label…").click()
-    desk.select(1, 2)
-    desk.expect_texts("2 plants", "IDs 1 to 2", "No tag", "2 in the form", "Do with all 2")
-    assert not desk.action("Add dated note line").isEnabled()
-    desk.button("Copy").click()
-    desk.until(lambda: all(name in QApplication.clipboard().text() for name in ("Aloe", "Basil")))
+def test_several_plants_are_copied_printed_and_exported_and_get_a_tag_together(user: CardDriver) -> None:
+    requests = user.card.requests
+    user.open_card()
+    with user.qtbot.waitSignal(requests.labels):
+        user.button("Label…").click()
+    user.select(1, 2)
+    user.expect_texts("2 plants", "IDs 1 to 2", "No tag", "2 in the form", "Do with all 2")
+    assert not user.action("Add dated note line").isEnabled()
+    user.button("Copy").click()
+    user.until(lambda: all(name in QApplication.clipboard().text() for name in ("Aloe", "Basil")))
     for name, wanted in (("Print labels…", requests.labels), ("Export…", requests.export)):
-        with desk.qtbot.waitSignal(wanted):
-            desk.button(name).click()
-    desk.button("Change tag…").click()
-    dialog = WindowDriver(desk.qtbot, desk.the(TagDialog))
+        with user.qtbot.waitSignal(wanted):
+            user.button(name).click()
+    user.button("Change tag…").click()
+    dialog = WindowDriver(user.qtbot, user.the(TagDialog))
     dialog.qtbot.keyClicks(dialog.field("Tag of 2 plants"), "bed 4")
     dialog.button("Change tag of 2 plants").click()
-    desk.until(lambda: [desk.row(each).tag for each in (1, 2, 3)] == ["bed 4", "bed 4", None])
-    desk.until(lambda: "bed 4: 2" in {each.accessibleName() for each in desk.widget.findChildren(QLabel)})
+    user.until(lambda: [user.row(each).tag for each in (1, 2, 3)] == ["bed 4", "bed 4", None])
+    user.until(lambda: "bed 4: 2" in {each.accessibleName() for each in user.widget.findChildren(QLabel)})
 
 
-def test_several_plants_are_deleted_or_none_is_selected(desk: CardDriver) -> None:
-    desk.open_card()
-    desk.select(0, 1)
-    desk.expect_texts("2 plants")
-    assert desk.button("Delete").accessibleName() == "Delete 2 plants"
-    desk.button("Delete").click()
-    desk.until_rows(1)
-    desk.table.selectAll()
-    desk.expect_texts("ID 1")
-    desk.until(lambda: desk.context.undo_stack.next_undo is not None)
-    desk.context.undo_stack.undo()
-    desk.until_rows(3)
-    desk.table.setFocus()
-    desk.press(Qt.Key.Key_A, CONTROL)
-    desk.expect_texts("3 plants")
-    desk.button("Select none").click()
-    desk.until(desk.context.page.card_pane.isHidden)
+def test_several_plants_are_deleted_or_none_is_selected(user: CardDriver) -> None:
+    user.open_card()
+    user.select(0, 1)
+    user.expect_texts("2 plants")
+    assert user.button("Delete").accessibleName() == "Delete 2 plants"
+    user.button("Delete").click()
+    user.until_rows(1)
+    user.table.selectAll()
+    user.expect_texts("ID 1")
+    user.until(lambda: user.context.undo_stack.next_undo is not None)
+    user.context.undo_stack.undo()
+    user.until_rows(3)
+    user.table.setFocus()
+    user.press(Qt.Key.Key_A, CONTROL)
+    user.expect_texts("3 plants")
+    user.button("Select none").click()
+    user.until(user.context.page.card_pane.isHidden)
 
 
-def test_a_read_only_store_shows_cards_that_change_nothing(desk: CardDriver) -> None:
-    desk.open_card()
-    desk.context.bridge.health_changed.emit(StoreReadOnlyError())
-    assert desk.note.isReadOnly()
-    assert not desk.button("Delete").isEnabled()
-    desk.context.bridge.health_changed.emit(None)
-    assert not desk.note.isReadOnly()
+def test_a_read_only_store_shows_cards_that_change_nothing(user: CardDriver) -> None:
+    user.open_card()
+    user.context.bridge.health_changed.emit(StoreReadOnlyError())
+    assert user.note.isReadOnly()
+    assert not user.button("Delete").isEnabled()
+    user.context.bridge.health_changed.emit(None)
+    assert not user.note.isReadOnly()
 
 
-def test_a_plant_that_a_script_adds_does_not_disturb_a_note(desk: CardDriver) -> None:
-    desk.open_card()
-    desk.write("Half a ")
-    desk.store.add(new_plant({"id": 9, "name": "Dill"}), FORM).result()
-    desk.until_rows(4)
-    desk.write("sentence")
-    assert desk.note.toPlainText() == "Half a sentence"
-    assert desk.note.hasFocus()
+def test_a_plant_that_a_script_adds_does_not_disturb_a_note(user: CardDriver) -> None:
+    user.open_card()
+    user.write("Half a ")
+    user.store.add(new_plant({"id": 9, "name": "Dill"}), FORM).result()
+    user.until_rows(4)
+    user.write("sentence")
+    assert user.note.toPlainText() == "Half a sentence"
+    assert user.note.hasFocus()
 
 
 # --- dated lines -------------------------------------------------------------------------------------------------
@@ -486,56 +486,56 @@ def today() -> str:
     return QDate.currentDate().toString(Qt.DateFormat.ISODate)
 
 
-def test_ctrl_semicolon_begins_a_line_with_the_date_of_today_and_opens_the_card_for_it(desk: CardDriver) -> None:
-    desk.change(edited(desk.row(1), note="from Anna"))
-    desk.select(2)
-    desk.press(Qt.Key.Key_Semicolon, CONTROL)
-    desk.until(lambda: desk.note.hasFocus())  # noqa: PLW0108  made later
-    QTest.keyClicks(desk.note, "watered")
-    desk.press(Qt.Key.Key_Semicolon, CONTROL)
-    QTest.keyClicks(desk.note, "fed")
-    desk.press(Qt.Key.Key_Escape)
-    desk.table.setFocus()
-    desk.has_note(1, f"from Anna\n{today()} watered\n{today()} fed")
+def test_ctrl_semicolon_begins_a_line_with_the_date_of_today_and_opens_the_card_for_it(user: CardDriver) -> None:
+    user.change(edited(user.row(1), note="from Anna"))
+    user.select(2)
+    user.press(Qt.Key.Key_Semicolon, CONTROL)
+    user.until(lambda: user.note.hasFocus())  # noqa: PLW0108  made later
+    QTest.keyClicks(user.note, "watered")
+    user.press(Qt.Key.Key_Semicolon, CONTROL)
+    QTest.keyClicks(user.note, "fed")
+    user.press(Qt.Key.Key_Escape)
+    user.table.setFocus()
+    user.has_note(1, f"from Anna\n{today()} watered\n{today()} fed")
 
 
-def test_the_date_goes_to_the_plant_that_is_selected_by_now(desk: CardDriver) -> None:
-    desk.open_card()
-    desk.table.setFocus()
-    desk.press(Qt.Key.Key_Up)
+def test_the_date_goes_to_the_plant_that_is_selected_by_now(user: CardDriver) -> None:
+    user.open_card()
+    user.table.setFocus()
+    user.press(Qt.Key.Key_Up)
     for _ in range(2):  # an empty line is used again
-        desk.press(Qt.Key.Key_Semicolon, CONTROL)
-        desk.until(desk.note.hasFocus)
-    QTest.keyClicks(desk.note, "watered")
-    desk.table.setFocus()
-    desk.has_note(2, f"{today()} watered")
-    desk.has_note(1, None)
+        user.press(Qt.Key.Key_Semicolon, CONTROL)
+        user.until(user.note.hasFocus)
+    QTest.keyClicks(user.note, "watered")
+    user.table.setFocus()
+    user.has_note(2, f"{today()} watered")
+    user.has_note(1, None)
 
 
 @pytest.mark.parametrize("card", ["shown", "hidden"])
-def test_letters_typed_before_the_note_is_read_are_in_the_note(desk: CardDriver, card: str) -> None:
-    desk.change(edited(desk.row(2), note="from Anna"))
+def test_letters_typed_before_the_note_is_read_are_in_the_note(user: CardDriver, card: str) -> None:
+    user.change(edited(user.row(2), note="from Anna"))
     if card == "shown":
-        desk.open_card()
+        user.open_card()
     else:
-        desk.select(2)
-    desk.press(Qt.Key.Key_Up)
-    desk.press(Qt.Key.Key_Semicolon, CONTROL)
-    desk.hit(*"wet", Qt.Key.Key_Return, *"fed", Qt.Key.Key_Delete)
-    desk.until(lambda: desk.note.toPlainText() == f"from Anna\n{today()} wet\nfed")
-    QTest.keyClicks(desk.note, "!")
-    desk.press(Qt.Key.Key_Escape)
-    desk.table.setFocus()
-    desk.has_note(2, f"from Anna\n{today()} wet\nfed!")
-    desk.has_note(1, None)
+        user.select(2)
+    user.press(Qt.Key.Key_Up)
+    user.press(Qt.Key.Key_Semicolon, CONTROL)
+    user.hit(*"wet", Qt.Key.Key_Return, *"fed", Qt.Key.Key_Delete)
+    user.until(lambda: user.note.toPlainText() == f"from Anna\n{today()} wet\nfed")
+    QTest.keyClicks(user.note, "!")
+    user.press(Qt.Key.Key_Escape)
+    user.table.setFocus()
+    user.has_note(2, f"from Anna\n{today()} wet\nfed!")
+    user.has_note(1, None)
 
 
-def test_letters_for_a_note_are_dropped_when_another_plant_is_clicked(desk: CardDriver) -> None:
-    desk.select(2)
-    desk.press(Qt.Key.Key_Semicolon, CONTROL)
-    QTest.keyClicks(desk.table, "wet")
-    desk.select(1)
-    desk.expect_texts("ID 2")
-    assert desk.note.toPlainText() == ""
-    assert desk.rows().keys() == {1, 2, 3}
-    assert desk.table.selected_ids().tolist() == [2]
+def test_letters_for_a_note_are_dropped_when_another_plant_is_clicked(user: CardDriver) -> None:
+    user.select(2)
+    user.press(Qt.Key.Key_Semicolon, CONTROL)
+    QTest.keyClicks(user.table, "wet")
+    user.select(1)
+    user.expect_texts("ID 2")
+    assert user.note.toPlainText() == ""
+    assert user.rows().keys() == {1, 2, 3}
+    assert user.table.selected_ids().tolist() == [2]

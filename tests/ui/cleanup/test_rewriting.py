@@ -46,12 +46,12 @@ class Replaced:
         return self.window.the(CleanUpDialog)
 
     @property
-    def desk(self) -> WindowDriver:
+    def user(self) -> WindowDriver:
         return WindowDriver(self.qtbot, self.dialog)
 
     @property
     def view(self) -> ChangedTextTable:
-        return self.desk.the(ChangedTextTable)
+        return self.user.the(ChangedTextTable)
 
     def rows(self) -> list[str]:
         """Return the rows as a screen reader speaks them."""
@@ -60,7 +60,7 @@ class Replaced:
         return [model.index(row, 0).data(role) for row in range(model.rowCount())]
 
     def expect_texts(self, *texts: str) -> None:
-        self.qtbot.waitUntil(lambda: {*texts} <= {*self.desk.texts(), *self.desk.buttons()}, timeout=MILLISECONDS)
+        self.qtbot.waitUntil(lambda: {*texts} <= {*self.user.texts(), *self.user.buttons()}, timeout=MILLISECONDS)
 
     def names(self) -> list[str]:
         with closing(self.store.reader()) as reader:
@@ -71,7 +71,7 @@ class Replaced:
             return {row.id: row.note for row in reader.rows(range(1, 20)).values()}
 
     def choose(self, action: str) -> None:
-        box = self.desk.the(ComboBox, "Do")
+        box = self.user.the(ComboBox, "Do")
         box.setCurrentIndex(box.findText(action))
 
 
@@ -87,8 +87,8 @@ def replaced(qtbot: QtBot, context: WindowContext, store: SqliteStore, queries: 
 
 def test_names_and_notes_are_replaced_by_typing_alone(replaced: Replaced) -> None:
     replaced.open()
-    desk = replaced.desk
-    desk.hit(*"nemerosa", Qt.Key.Key_Tab, *"nemorosa")
+    user = replaced.user
+    user.hit(*"nemerosa", Qt.Key.Key_Tab, *"nemorosa")
     replaced.expect_texts("4 places in 3 of 3 plants", "Replace in 3 plants")
     assert replaced.rows() == [
         "3, Note: Nemerosa? becomes nemorosa?",
@@ -96,7 +96,7 @@ def test_names_and_notes_are_replaced_by_typing_alone(replaced: Replaced) -> Non
         "2, Note: not the true nemerosa↵of the trade becomes not the true nemorosa↵of the trade",
         "1, Name: Salvia nemerosa becomes Salvia nemorosa",
     ]
-    desk.press(Qt.Key.Key_Return)
+    user.press(Qt.Key.Key_Return)
     replaced.window.until(lambda: "Replaced in 3 plants." in replaced.window.toast.text)
     assert replaced.names() == ["Aloe", "Anemone nemorosa", "Salvia nemorosa"]
     assert replaced.notes()[3] == "nemorosa?"
@@ -106,19 +106,19 @@ def test_names_and_notes_are_replaced_by_typing_alone(replaced: Replaced) -> Non
 
 def test_a_text_that_is_not_ticked_stays(replaced: Replaced) -> None:
     replaced.open()
-    replaced.desk.hit(*"nemerosa", Qt.Key.Key_Tab, "N")
+    replaced.user.hit(*"nemerosa", Qt.Key.Key_Tab, "N")
     replaced.expect_texts("Replace in 3 plants")
-    box = replaced.desk.the(QCheckBox, "Change all")
+    box = replaced.user.the(QCheckBox, "Change all")
     box.click()
     replaced.expect_texts("0 places in 0 of 3 plants, 4 left out")
-    assert not replaced.desk.button("Replace").isEnabled()
+    assert not replaced.user.button("Replace").isEnabled()
     replaced.view.setFocus()
-    replaced.desk.hit(Qt.Key.Key_Down, Qt.Key.Key_Space)
+    replaced.user.hit(Qt.Key.Key_Down, Qt.Key.Key_Space)
     replaced.expect_texts("Replace in 1 plant")
     box.click()
     replaced.expect_texts("Replace in 3 plants")
     replaced.view.setFocus()
-    replaced.desk.hit(Qt.Key.Key_Down, Qt.Key.Key_Space)
+    replaced.user.hit(Qt.Key.Key_Down, Qt.Key.Key_Space)
     replaced.expect_texts("3 places in 3 of 3 plants, 1 left out")
     assert replaced.rows()[2].endswith("of the trade, stays")
     first = replaced.view.visualRect(replaced.view.model().index(0, 0))
@@ -127,10 +127,10 @@ def test_a_text_that_is_not_ticked_stays(replaced: Replaced) -> None:
     )
     replaced.expect_texts("2 places in 2 of 3 plants, 2 left out", "Replace in 2 plants")
     assert box.checkState() is Qt.CheckState.PartiallyChecked
-    replaced.desk.type(replaced.desk.field("Replace with"), "X")
+    replaced.user.type(replaced.user.field("Replace with"), "X")
     replaced.expect_texts("2 places in 2 of 3 plants, 2 left out")
     assert replaced.rows()[1] == "2, Name: Anemone nemerosa becomes Anemone X"
-    QTest.mouseClick(replaced.desk.button("Replace in 2 plants"), Qt.MouseButton.LeftButton)
+    QTest.mouseClick(replaced.user.button("Replace in 2 plants"), Qt.MouseButton.LeftButton)
     replaced.window.until(lambda: "Replaced in 2 plants." in replaced.window.toast.text)
     assert replaced.names() == ["Aloe", "Anemone X", "Salvia X"]
     assert replaced.notes() == {1: None, 2: "not the true nemerosa\nof the trade", 3: "Nemerosa?"}
@@ -138,38 +138,38 @@ def test_a_text_that_is_not_ticked_stays(replaced: Replaced) -> None:
 
 def test_case_words_pattern_and_fields(replaced: Replaced) -> None:
     replaced.open()
-    desk = replaced.desk
-    desk.hit(*"Nemerosa")
+    user = replaced.user
+    user.hit(*"Nemerosa")
     replaced.expect_texts("Replace in 3 plants")
-    desk.button("Same case").click()
+    user.button("Same case").click()
     replaced.expect_texts("Replace in 1 plant")
-    desk.button("Notes").click()
+    user.button("Notes").click()
     replaced.expect_texts("Nothing contains “Nemerosa”.")
-    assert not desk.button("Replace").isEnabled()
-    desk.type(desk.field("Find"), "(?i)nem(e")
-    desk.button("Pattern").click()
+    assert not user.button("Replace").isEnabled()
+    user.type(user.field("Find"), "(?i)nem(e")
+    user.button("Pattern").click()
     replaced.expect_texts("The pattern is not valid. RE2 reports: missing ): (?i)nem(e")
-    assert desk.field("Find").property("invalid") == "true"
-    desk.type(desk.field("Find"), "(\\w+) (nemerosa)")
-    desk.type(desk.field("Replace with"), "\\2 \\1")
+    assert user.field("Find").property("invalid") == "true"
+    user.type(user.field("Find"), "(\\w+) (nemerosa)")
+    user.type(user.field("Replace with"), "\\2 \\1")
     replaced.expect_texts("Replace in 2 plants")
     assert replaced.rows()[1] == "1, Name: Salvia nemerosa becomes nemerosa Salvia"
-    desk.type(desk.field("Find"), "Salv")
-    desk.type(desk.field("Replace with"), "")
-    desk.button("Whole words").click()
+    user.type(user.field("Find"), "Salv")
+    user.type(user.field("Replace with"), "")
+    user.button("Whole words").click()
     replaced.expect_texts("Nothing contains “Salv”.")
-    desk.button("Names").click()
+    user.button("Names").click()
     replaced.expect_texts("Choose names or notes.")
 
 
 def test_a_name_that_would_be_empty_stays(replaced: Replaced) -> None:
     replaced.open()
-    replaced.desk.hit(*"Aloe")
+    replaced.user.hit(*"Aloe")
     replaced.expect_texts("0 places in 0 of 3 plants, 1 left out")
     assert replaced.rows() == ["3, Name: Aloe, would have no name"]
     replaced.view.setFocus()
-    replaced.desk.hit(Qt.Key.Key_Space)
-    assert not replaced.desk.button("Replace").isEnabled()
+    replaced.user.hit(Qt.Key.Key_Space)
+    assert not replaced.user.button("Replace").isEnabled()
 
 
 @pytest.mark.parametrize(
@@ -184,9 +184,9 @@ def test_texts_are_added(replaced: Replaced, action: str, field: str, names: lis
     replaced.open()
     replaced.choose(action)
     replaced.expect_texts("Type what is to be added.")
-    replaced.desk.type(replaced.desk.field(field), "x")
+    replaced.user.type(replaced.user.field(field), "x")
     replaced.expect_texts("Change 3 plants")
-    replaced.desk.press(Qt.Key.Key_Return)
+    replaced.user.press(Qt.Key.Key_Return)
     replaced.window.until(lambda: "Changed 3 plants." in replaced.window.toast.text)
     assert (replaced.names(), replaced.notes()[3]) == (names, notes)
 
@@ -196,10 +196,10 @@ def test_blanks_and_quotes_are_tidied(replaced: Replaced, add: Adder) -> None:
     replaced.open()
     replaced.choose("Tidy up")
     replaced.expect_texts("Change 1 plant")
-    quotes = replaced.desk.the(ComboBox, "Quotes")
+    quotes = replaced.user.the(ComboBox, "Quotes")
     quotes.setCurrentIndex(1)
     replaced.expect_texts("5 places in 1 of 4 plants")
-    replaced.desk.button("Change 1 plant").click()
+    replaced.user.button("Change 1 plant").click()
     replaced.window.until(lambda: "Rosa ‘Peace’" in replaced.names())
 
 
@@ -210,12 +210,12 @@ def test_what_others_have_changed_meanwhile_stays_and_is_said(
     shown: list[object] = []
     replaced.feature.plants_requested.connect(shown.append)
     replaced.open()
-    replaced.desk.hit(*"nemerosa", Qt.Key.Key_Tab, "N")
+    replaced.user.hit(*"nemerosa", Qt.Key.Key_Tab, "N")
     replaced.expect_texts("Replace in 3 plants")
     with closing(store.reader()) as reader:
         row = reader.rows([1])[1]
     store.apply([edited(row, name="Salvia nemerosa alba")], COMMAND).result()
-    replaced.desk.press(Qt.Key.Key_Return)
+    replaced.user.press(Qt.Key.Key_Return)
     replaced.window.until(
         lambda: "Replaced in 2 plants. 1 had changed meanwhile and stays as it is." in replaced.window.toast.text
     )
@@ -226,12 +226,12 @@ def test_what_others_have_changed_meanwhile_stays_and_is_said(
 
 def test_the_command_offers_what_is_selected_now_where_the_dialog_is_open(replaced: Replaced) -> None:
     replaced.open()
-    replaced.desk.hit(*"nemerosa")
+    replaced.user.hit(*"nemerosa")
     replaced.expect_texts("4 places in 3 of 3 plants")
     replaced.table.selected = [1, 3]
     replaced.open()
     replaced.expect_texts("2 places in 2 of 2 plants")
-    box = replaced.desk.the(ComboBox, "Where")
+    box = replaced.user.the(ComboBox, "Where")
     assert box.currentText() == "In 2 selected plants"
     assert [box.itemText(each) for each in range(box.count())] == ["In 2 selected plants", "In all 3 plants"]
     box.setCurrentIndex(1)
@@ -242,7 +242,7 @@ def test_the_command_offers_what_is_selected_now_where_the_dialog_is_open(replac
 def test_it_begins_with_the_word_of_the_search(replaced: Replaced, search: str, start: str) -> None:
     replaced.table.search_text = search
     replaced.open()
-    assert replaced.desk.field("Find").text() == start
+    assert replaced.user.field("Find").text() == start
 
 
 def test_it_begins_with_the_text_that_is_selected(replaced: Replaced, context: WindowContext) -> None:
@@ -251,18 +251,18 @@ def test_it_begins_with_the_text_that_is_selected(replaced: Replaced, context: W
     field.setFocus()
     field.setSelection(7, 8)
     replaced.feature.open_dialog()
-    assert replaced.desk.field("Find").text() == "nemerosa"
+    assert replaced.user.field("Find").text() == "nemerosa"
 
 
 def test_more_places_than_are_listed_are_counted_and_changed(replaced: Replaced, add: Adder) -> None:
     add(*(f"Rosa {number}" for number in range(MAX_LISTED + 100)))
     replaced.open()
-    replaced.desk.hit(*"Rosa ", Qt.Key.Key_Tab, *"Flos ")
+    replaced.user.hit(*"Rosa ", Qt.Key.Key_Tab, *"Flos ")
     replaced.expect_texts("1,100 places in 1,100 of 1,103 plants; the first 1,000 are listed")
     replaced.view.setFocus()
-    replaced.desk.hit(Qt.Key.Key_Space)
+    replaced.user.hit(Qt.Key.Key_Space)
     replaced.expect_texts("Replace in 1,099 plants")
-    replaced.desk.button("Replace in 1,099 plants").click()
+    replaced.user.button("Replace in 1,099 plants").click()
     replaced.window.until(lambda: "Replaced in 1,099 plants." in replaced.window.toast.text)
     assert [name for name in replaced.names() if name.startswith("Rosa")] == [f"Rosa {MAX_LISTED + 99}"]
 
@@ -271,7 +271,7 @@ def test_rows_are_check_boxes_for_screen_readers_and_f2_shows_the_plant(replaced
     shown: list[object] = []
     replaced.feature.plants_requested.connect(shown.append)
     replaced.open()
-    replaced.desk.hit(*"Salvia")
+    replaced.user.hit(*"Salvia")
     replaced.expect_texts("Replace in 1 plant")
     replaced.view.setFocus()
     interface = QAccessible.queryAccessibleInterface(replaced.view)
@@ -280,36 +280,36 @@ def test_rows_are_check_boxes_for_screen_readers_and_f2_shows_the_plant(replaced
     assert row.text(QAccessible.Text.Name) == "1, Name: Salvia nemerosa becomes  nemerosa"
     assert row.state().checkable
     assert row.state().checked
-    replaced.desk.hit(Qt.Key.Key_F2)
+    replaced.user.hit(Qt.Key.Key_F2)
     assert shown == [(1,)]
 
 
 def test_a_group_that_is_missing_is_a_fault_of_the_replacement(replaced: Replaced) -> None:
     replaced.open()
-    desk = replaced.desk
-    desk.hit(*"(nemerosa)", Qt.Key.Key_Tab, *"\\2")
-    desk.button("Pattern").click()
+    user = replaced.user
+    user.hit(*"(nemerosa)", Qt.Key.Key_Tab, *"\\2")
+    user.button("Pattern").click()
     replaced.expect_texts("The pattern has no group \\2, which the replacement names.")
-    faults = [desk.field(name).property("invalid") for name in ("Find", "Replace with")]
+    faults = [user.field(name).property("invalid") for name in ("Find", "Replace with")]
     assert faults == ["false", "true"]
-    desk.press(Qt.Key.Key_Backspace)
-    desk.hit("1")
-    replaced.qtbot.waitUntil(lambda: desk.field("Replace with").property("invalid") == "false")
+    user.press(Qt.Key.Key_Backspace)
+    user.hit("1")
+    replaced.qtbot.waitUntil(lambda: user.field("Replace with").property("invalid") == "false")
 
 
 def test_what_is_done_has_texts_of_its_own(replaced: Replaced) -> None:
     replaced.open()
-    replaced.desk.hit(*"nemerosa", Qt.Key.Key_Tab, *"nemorosa")
+    replaced.user.hit(*"nemerosa", Qt.Key.Key_Tab, *"nemorosa")
     replaced.choose("Add a line to notes")
-    assert replaced.desk.field("Line").text() == ""
-    replaced.desk.type(replaced.desk.field("Line"), "watered")
+    assert replaced.user.field("Line").text() == ""
+    replaced.user.type(replaced.user.field("Line"), "watered")
     replaced.choose("Replace")
-    assert replaced.desk.field("Replace with").text() == "nemorosa"
+    assert replaced.user.field("Replace with").text() == "nemorosa"
     replaced.choose("Add a line to notes")
-    assert replaced.desk.field("Line").text() == "watered"
+    assert replaced.user.field("Line").text() == "watered"
 
 
 def test_where_plants_are_not_counted_yet_no_number_is_shown(replaced: Replaced) -> None:
     replaced.window.choose("Edit", "Find and replace…")
-    box = replaced.desk.the(ComboBox, "Where")
+    box = replaced.user.the(ComboBox, "Where")
     assert box.currentText() == "In all plants"

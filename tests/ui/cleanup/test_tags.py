@@ -52,68 +52,68 @@ class TagsDriver(WindowDriver):
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, context: WindowContext, store: SqliteStore, queries: StoreQueries) -> TagsDriver:
+def user(qtbot: QtBot, context: WindowContext, store: SqliteStore, queries: StoreQueries) -> TagsDriver:
     return TagsDriver(qtbot, context, store, queries)
 
 
-def test_all_groups_are_merged_as_one_change_with_one_undo(desk: TagsDriver) -> None:
-    desk.open()
-    assert {"6 of 7 tags look like others", "takes 4 plants", "takes 2 plants"} <= {*desk.texts()}
-    assert "6 plants get another tag. One change; Ctrl+Z takes it back." in desk.texts()
-    desk.button("Merge 3 tags").click()
-    desk.until(lambda: desk.toast.text == "6 plants got another tag.")
-    assert desk.tags() == {"kitchen": 9, "bed 4": 6, "bed 3": 3, "hall": 1}
-    with closing(desk.store.reader()) as reader:
+def test_all_groups_are_merged_as_one_change_with_one_undo(user: TagsDriver) -> None:
+    user.open()
+    assert {"6 of 7 tags look like others", "takes 4 plants", "takes 2 plants"} <= {*user.texts()}
+    assert "6 plants get another tag. One change; Ctrl+Z takes it back." in user.texts()
+    user.button("Merge 3 tags").click()
+    user.until(lambda: user.toast.text == "6 plants got another tag.")
+    assert user.tags() == {"kitchen": 9, "bed 4": 6, "bed 3": 3, "hall": 1}
+    with closing(user.store.reader()) as reader:
         assert str(reader.history()[0].title) == "Merge tags “Bed 4”, “Kitchen”, “kitchn”"
-    desk.context.undo_stack.undo()
-    desk.until(lambda: desk.tags() == TAGS)
+    user.context.undo_stack.undo()
+    user.until(lambda: user.tags() == TAGS)
 
 
-def test_branches_are_merged_level_by_level(desk: TagsDriver) -> None:
-    desk.have({"greenhouse/bench 1": 3, "Greenhouse/Bench 1": 4, "greenhouse/bench 2": 1, "bed 3": 3})
-    desk.open()
+def test_branches_are_merged_level_by_level(user: TagsDriver) -> None:
+    user.have({"greenhouse/bench 1": 3, "Greenhouse/Bench 1": 4, "greenhouse/bench 2": 1, "bed 3": 3})
+    user.open()
     assert {"3 of 4 tags look like others", "4 plants get another tag. One change; Ctrl+Z takes it back."} <= {
-        *desk.texts()
+        *user.texts()
     }
-    desk.button("Merge 2 tags").click()
-    desk.until(lambda: desk.tags() == {"Greenhouse/Bench 1": 7, "Greenhouse/bench 2": 1, "bed 3": 3})
+    user.button("Merge 2 tags").click()
+    user.until(lambda: user.tags() == {"Greenhouse/Bench 1": 7, "Greenhouse/bench 2": 1, "bed 3": 3})
 
 
-def test_the_tag_that_is_kept_is_shown_as_the_merge_of_those_above_it_makes_it(desk: TagsDriver) -> None:
-    desk.have({"greenhouse/bench 1": 2, "Greenhouse/Bench 1": 1, "Greenhouse/pot": 1})  # a tie above
-    desk.open()
-    above, below = desk.the(CleanUpDialog).findChildren(TagGroup)
+def test_the_tag_that_is_kept_is_shown_as_the_merge_of_those_above_it_makes_it(user: TagsDriver) -> None:
+    user.have({"greenhouse/bench 1": 2, "Greenhouse/Bench 1": 1, "Greenhouse/pot": 1})  # a tie above
+    user.open()
+    above, below = user.the(CleanUpDialog).findChildren(TagGroup)
     box = below.findChildren(QComboBox)[0]
     assert box.currentText() == "Greenhouse/bench 1"
-    WindowDriver(desk.qtbot, above).button("Keep").click()
+    WindowDriver(user.qtbot, above).button("Keep").click()
     assert box.currentText() == "greenhouse/bench 1"
-    WindowDriver(desk.qtbot, above).button("Keep").click()
-    desk.button("Merge 2 tags").click()
-    desk.until(lambda: desk.tags() == {"Greenhouse/bench 1": 3, "Greenhouse/pot": 1})
+    WindowDriver(user.qtbot, above).button("Keep").click()
+    user.button("Merge 2 tags").click()
+    user.until(lambda: user.tags() == {"Greenhouse/bench 1": 3, "Greenhouse/pot": 1})
 
 
-def test_another_tag_is_kept(desk: TagsDriver) -> None:
-    desk.open()
-    boxes = [each for each in desk.the(CleanUpDialog).findChildren(QComboBox) if each.findData("Kitchen") >= 0]
+def test_another_tag_is_kept(user: TagsDriver) -> None:
+    user.open()
+    boxes = [each for each in user.the(CleanUpDialog).findChildren(QComboBox) if each.findData("Kitchen") >= 0]
     boxes[0].setCurrentIndex(boxes[0].findData("Kitchen"))
-    assert "takes 6 plants" in desk.texts()
-    desk.button("Merge 3 tags").click()
-    desk.until(lambda: desk.tags() == {"Kitchen": 9, "bed 4": 6, "bed 3": 3, "hall": 1})
+    assert "takes 6 plants" in user.texts()
+    user.button("Merge 3 tags").click()
+    user.until(lambda: user.tags() == {"Kitchen": 9, "bed 4": 6, "bed 3": 3, "hall": 1})
 
 
-def test_a_tag_without_its_tick_stays(desk: TagsDriver) -> None:
-    desk.open()
-    assert not desk.button("bed 3, 3 plants, another number, so not ticked").isChecked()
-    desk.button("kitchn, 1 plant, one letter off").click()
-    desk.button("Bed 4, 2 plants, case").click()
-    desk.button("Merge 1 tag").click()
-    desk.until(lambda: desk.tags() == {"kitchen": 8, "kitchn": 1, "bed 4": 4, "Bed 4": 2, "bed 3": 3, "hall": 1})
+def test_a_tag_without_its_tick_stays(user: TagsDriver) -> None:
+    user.open()
+    assert not user.button("bed 3, 3 plants, another number, so not ticked").isChecked()
+    user.button("kitchn, 1 plant, one letter off").click()
+    user.button("Bed 4, 2 plants, case").click()
+    user.button("Merge 1 tag").click()
+    user.until(lambda: user.tags() == {"kitchen": 8, "kitchn": 1, "bed 4": 4, "Bed 4": 2, "bed 3": 3, "hall": 1})
 
 
-def test_what_is_alike_is_chosen_above(desk: TagsDriver) -> None:
-    desk.open()
-    desk.button("one letter").click()
-    desk.until(lambda: "4 of 7 tags look like others" in desk.texts())
-    desk.button("case and accents").click()
-    desk.until(lambda: "No tag looks like another one." in desk.texts())
-    assert not desk.button("Merge").isEnabled()
+def test_what_is_alike_is_chosen_above(user: TagsDriver) -> None:
+    user.open()
+    user.button("one letter").click()
+    user.until(lambda: "4 of 7 tags look like others" in user.texts())
+    user.button("case and accents").click()
+    user.until(lambda: "No tag looks like another one." in user.texts())
+    assert not user.button("Merge").isEnabled()

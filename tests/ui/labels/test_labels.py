@@ -146,43 +146,43 @@ class LabelDriver(WindowDriver):
 
 
 @pytest.fixture
-def desk(
+def user(
     qtbot: QtBot, context: WindowContext, store: SqliteStore, queries: StoreQueries, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[LabelDriver]:
-    desk = LabelDriver(qtbot, context, monkeypatch)
-    desk.feature.set_store(OpenStore(store, queries))
-    yield desk
-    desk.feature.release_store()
+    user = LabelDriver(qtbot, context, monkeypatch)
+    user.feature.set_store(OpenStore(store, queries))
+    yield user
+    user.feature.release_store()
 
 
 def test_labels_are_saved_as_a_pdf_and_opened(
-    desk: LabelDriver, add: Adder, tmp_path: Path, opened_files: list[str]
+    user: LabelDriver, add: Adder, tmp_path: Path, opened_files: list[str]
 ) -> None:
     add("Aster", "Ivy", "Rose", tag="bed 4")
-    dialog = desk.open(3, 1)
+    dialog = user.open(3, 1)
     assert "2 plants on 1 sheet" in dialog.the(MessageLine).text
     dialog.the(QSpinBox, "Copies of each").setValue(12)
     assert "2 plants on 2 sheets" in dialog.the(MessageLine).text
     dialog.button("Next page").click()
     dialog.the(QCheckBox, "Tag").click()
-    desk.save(dialog, tmp_path / "labels.pdf")
-    desk.until(lambda: "labels.pdf" in desk.toast.text)
+    user.save(dialog, tmp_path / "labels.pdf")
+    user.until(lambda: "labels.pdf" in user.toast.text)
     assert (tmp_path / "labels.pdf").read_bytes().startswith(b"%PDF-")
-    desk.button("Open").click()
+    user.button("Open").click()
     assert opened_files == [str(tmp_path / "labels.pdf")]
 
 
 def test_a_click_on_a_label_is_the_start_and_sizes_that_do_not_fit_are_not_printed(
-    desk: LabelDriver, add: Adder
+    user: LabelDriver, add: Adder
 ) -> None:
     add("Aster")
-    dialog = desk.open(1)
+    dialog = user.open(1)
     page = dialog.the(PagePreview)
-    desk.qtbot.mouseClick(page, Qt.MouseButton.LeftButton, pos=page.rect().center())
+    user.qtbot.mouseClick(page, Qt.MouseButton.LeftButton, pos=page.rect().center())
     assert dialog.the(QSpinBox, "Start at label (or click one)").value() == 11  # the middle of 3 × 7
     sheets = dialog.the(QComboBox, "Sheet")
     sheets.setFocus()
-    desk.qtbot.keyClick(sheets, Qt.Key.Key_End)
+    user.qtbot.keyClick(sheets, Qt.Key.Key_End)
     assert dialog.button("Print…").isEnabled()
     dialog.the(QDoubleSpinBox, "Width").setValue(90)
     assert "do not fit" in dialog.the(MessageLine).text
@@ -191,10 +191,10 @@ def test_a_click_on_a_label_is_the_start_and_sizes_that_do_not_fit_are_not_print
     assert dialog.button("Print…").isEnabled()
 
 
-def test_sizes_are_written_as_the_region_does(desk: LabelDriver, add: Adder) -> None:
+def test_sizes_are_written_as_the_region_does(user: LabelDriver, add: Adder) -> None:
     add("Aster")
     QLocale.setDefault(QLocale("de_DE"))  # until the end of the test
-    assert "63,5 × 38,1 mm" in desk.open(1).the(QComboBox, "Sheet").currentText()
+    assert "63,5 × 38,1 mm" in user.open(1).the(QComboBox, "Sheet").currentText()
 
 
 def test_the_own_line_has_the_values_of_each_plant() -> None:
@@ -230,12 +230,12 @@ def test_a_label_may_have_the_own_line_alone() -> None:
     assert not is_blank(painted(LabelJob(sheet, [plant(1)], nothing._replace(line="{name}"))), on_image(sheet, 0))
 
 
-def test_the_own_line_is_typed_and_remembered_as_is_the_sheet(desk: LabelDriver, add: Adder) -> None:
+def test_the_own_line_is_typed_and_remembered_as_is_the_sheet(user: LabelDriver, add: Adder) -> None:
     add("Aster")
-    dialog = desk.open(1)
+    dialog = user.open(1)
     sheets = dialog.the(QComboBox, "Sheet")
     sheets.setFocus()
-    desk.qtbot.keyClick(sheets, Qt.Key.Key_Down)
+    user.qtbot.keyClick(sheets, Qt.Key.Key_Down)
     chosen = sheets.currentText()
     for box in ("Name", "Tag", "ID", "QR code of the ID"):
         dialog.the(QCheckBox, box).click()
@@ -249,38 +249,38 @@ def test_the_own_line_is_typed_and_remembered_as_is_the_sheet(desk: LabelDriver,
     dialog.type(line, "Bought {note}")
     assert line.property("invalid") == "false"
     dialog.button("Cancel").click()
-    desk.until(lambda: not desk.widget.findChildren(LabelDialog))
-    desk.activate()
-    dialog = desk.open(1)
+    user.until(lambda: not user.widget.findChildren(LabelDialog))
+    user.activate()
+    dialog = user.open(1)
     assert dialog.field("Own line, with {name}, {tag}, {id} or {note}").text() == "Bought {note}"
     assert dialog.the(QComboBox, "Sheet").currentText() == chosen
 
 
 def test_labels_replace_no_database_and_are_not_written_into_nothing(
-    desk: LabelDriver, add: Adder, store: SqliteStore
+    user: LabelDriver, add: Adder, store: SqliteStore
 ) -> None:
     add("Aster")
-    dialog = desk.open(1)
+    dialog = user.open(1)
     for file in (store.path.parent / "missing" / "labels.pdf", store.path):
         dialog.the(MessageLine).clear()
-        desk.save(dialog, file)
+        user.save(dialog, file)
         assert dialog.the(MessageLine).tone is Tone.ERROR
     assert store.path.read_bytes().startswith(b"SQLite format 3")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the dialog of the system")
-def test_labels_are_printed(desk: LabelDriver, add: Adder, tmp_path: Path) -> None:
+def test_labels_are_printed(user: LabelDriver, add: Adder, tmp_path: Path) -> None:
     from PySide6.QtPrintSupport import QPrintDialog
 
     add("Aster")
-    dialog = desk.open(1)
+    dialog = user.open(1)
     dialog.button("Print…").click()
-    printing = WindowDriver(desk.qtbot, dialog.the(QPrintDialog))
+    printing = WindowDriver(user.qtbot, dialog.the(QPrintDialog))
     assert printing.the(QToolButton, "fileBrowser").isHidden(), "a file dialog of Qt reads each file that it shows"
     printing.the(QLineEdit, "filename").setText(str(tmp_path / "printed.pdf"))
     printing.button("Print").click()
-    desk.until((tmp_path / "printed.pdf").exists)
-    desk.until(lambda: not desk.widget.findChildren(LabelDialog))
+    user.until((tmp_path / "printed.pdf").exists)
+    user.until(lambda: not user.widget.findChildren(LabelDialog))
 
 
 def test_without_a_selection_there_is_a_message_until_there_is_one(
@@ -288,11 +288,11 @@ def test_without_a_selection_there_is_a_message_until_there_is_one(
 ) -> None:
     store.add(new_plant({"id": 1, "name": "Fern"}), FORM).result(SECONDS)
     open_store(bare, store)
-    desk = WindowDriver(qtbot, bare.window())
-    table = desk.the(PlantTableView)
-    desk.until(lambda: table.model().rowCount() == 1)
-    desk.choose("File", "Print labels…")
-    desk.until(lambda: desk.toast.text == "Select the plants that get a label.")
-    assert not desk.widget.findChildren(LabelDialog)
+    user = WindowDriver(qtbot, bare.window())
+    table = user.the(PlantTableView)
+    user.until(lambda: table.model().rowCount() == 1)
+    user.choose("File", "Print labels…")
+    user.until(lambda: user.toast.text == "Select the plants that get a label.")
+    assert not user.widget.findChildren(LabelDialog)
     table.selectRow(0)
-    desk.until(lambda: not desk.toast.isVisible())
+    user.until(lambda: not user.toast.isVisible())

@@ -32,7 +32,7 @@ ROW_MENU = ["Edit name", "Edit tag", "Duplicate plant", "Delete plant", *COPIES]
 
 
 @pytest.fixture
-def desk(
+def user(
     qtbot: QtBot, context: WindowContext, store: SqliteStore, queries: StoreQueries, add: Adder
 ) -> Iterator[WindowDriver]:
     """Two plants from two sources, the second on top."""
@@ -43,14 +43,14 @@ def desk(
     for feature in features:
         feature.set_up()
         feature.set_store(OpenStore(store, queries))
-    desk = WindowDriver(qtbot, context.page.window())
-    desk.window.resize(1180, 760)
-    table = desk.the(PlantTableView)
+    user = WindowDriver(qtbot, context.page.window())
+    user.window.resize(1180, 760)
+    table = user.the(PlantTableView)
     table.columns.show_sources(2)
     qtbot.waitUntil(lambda: table.model().rowCount() == 2 and not table.isColumnHidden(Column.SOURCE))
-    with qtbot.waitActive(desk.window):
-        desk.window.activateWindow()
-    yield desk
+    with qtbot.waitActive(user.window):
+        user.window.activateWindow()
+    yield user
     for feature in features:
         feature.release_store()
 
@@ -79,45 +79,45 @@ def shown(table: PlantTableView) -> list[str]:
     return [column.name for column in Column if not table.isColumnHidden(column)]
 
 
-def test_a_right_click_selects_the_row_and_offers_the_commands_of_the_edit_menu(desk: WindowDriver) -> None:
-    table = desk.the(PlantTableView)
+def test_a_right_click_selects_the_row_and_offers_the_commands_of_the_edit_menu(user: WindowDriver) -> None:
+    table = user.the(PlantTableView)
     right_click(table.viewport(), place_of(table, 1))
-    menu = desk.popup()
+    menu = user.popup()
     assert texts(menu) == [*ROW_MENU, "Show only “Form”", "Show only this day"]
     assert list(table.selected_ids()) == [1]
     choose(menu, "Delete plant")
-    desk.qtbot.waitUntil(lambda: table.model().rowCount() == 1)
+    user.qtbot.waitUntil(lambda: table.model().rowCount() == 1)
 
 
-def test_a_right_click_in_the_selection_keeps_it(desk: WindowDriver) -> None:
-    table = desk.the(PlantTableView)
+def test_a_right_click_in_the_selection_keeps_it(user: WindowDriver) -> None:
+    table = user.the(PlantTableView)
     table.selectAll()
     right_click(table.viewport(), place_of(table, 1))
-    choose(desk.popup(), "Copy")
-    desk.qtbot.waitUntil(lambda: desk.toast.text == "Copied 2 plants.")
+    choose(user.popup(), "Copy")
+    user.qtbot.waitUntil(lambda: user.toast.text == "Copied 2 plants.")
     assert "Basil" in QGuiApplication.clipboard().text()
 
 
-def test_shift_f10_opens_the_menu_at_the_current_row(desk: WindowDriver) -> None:
-    table = desk.the(PlantTableView)
+def test_shift_f10_opens_the_menu_at_the_current_row(user: WindowDriver) -> None:
+    table = user.the(PlantTableView)
     table.setFocus()
     table.selectRow(1)
-    desk.press(Qt.Key.Key_F10, SHIFT)
-    menu = desk.popup()
+    user.press(Qt.Key.Key_F10, SHIFT)
+    menu = user.popup()
     assert texts(menu) == [*ROW_MENU, "Show only “Form”", "Show only this day"]
     assert abs(menu.y() - table.viewport().mapToGlobal(place_of(table, 1)).y()) < table.rowHeight(1)
     choose(menu, "Edit name")
-    desk.qtbot.waitUntil(table.editor.isVisible)
+    user.qtbot.waitUntil(table.editor.isVisible)
     assert table.editor.text() == "Aloe"
 
 
-def test_the_menu_key_opens_the_same_menu(desk: WindowDriver) -> None:
-    table = desk.the(PlantTableView)
+def test_the_menu_key_opens_the_same_menu(user: WindowDriver) -> None:
+    table = user.the(PlantTableView)
     table.setFocus()
     table.selectRow(0)
     event = QContextMenuEvent(QContextMenuEvent.Reason.Keyboard, QPoint(0, 0), QPoint(0, 0))
     QApplication.sendEvent(table.viewport(), event)
-    menu = desk.popup()
+    menu = user.popup()
     assert texts(menu) == [*ROW_MENU, "Show only “Command line”", "Show only this day"]
     menu.close()
 
@@ -131,90 +131,90 @@ def test_a_row_menu_of_the_whole_window_prints_exports_and_opens_the_history(
     add("Aloe")
     bare.set_up()
     bare.set_store(store)
-    desk = WindowDriver(qtbot, bare.window())
-    table = desk.the(PlantTableView)
+    user = WindowDriver(qtbot, bare.window())
+    table = user.the(PlantTableView)
     qtbot.waitUntil(lambda: table.model().rowCount() == 1)
     table.setFocus()
     table.selectRow(0)
-    desk.press(Qt.Key.Key_F10, SHIFT)
-    menu = desk.popup()
-    action = desk.action(command)
+    user.press(Qt.Key.Key_F10, SHIFT)
+    menu = user.popup()
+    action = user.action(command)
     assert action in menu.actions(), "the action of the menu bar, with its keys"
     choose(menu, command)
-    desk.until(lambda: desk.window.findChildren(dialog) != [])
-    opened = desk.the(dialog)
-    desk.until(opened.isVisible)
+    user.until(lambda: user.window.findChildren(dialog) != [])
+    opened = user.the(dialog)
+    user.until(opened.isVisible)
     opened.reject()
 
 
-def test_the_keys_of_undo_and_redo_work_after_the_menu_of_a_row(desk: WindowDriver) -> None:
+def test_the_keys_of_undo_and_redo_work_after_the_menu_of_a_row(user: WindowDriver) -> None:
     """When the menu was opened, there was nothing to undo."""
-    table = desk.the(PlantTableView)
+    table = user.the(PlantTableView)
     right_click(table.viewport(), place_of(table, 0))
-    desk.popup().close()
-    with desk.qtbot.waitActive(desk.window):
-        desk.window.activateWindow()
+    user.popup().close()
+    with user.qtbot.waitActive(user.window):
+        user.window.activateWindow()
     table.setFocus()
-    desk.press(Qt.Key.Key_Delete)
-    desk.until(lambda: table.model().rowCount() == 1)
-    desk.press(Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
-    desk.until(lambda: table.model().rowCount() == 2)
-    desk.press(Qt.Key.Key_Y, Qt.KeyboardModifier.ControlModifier)
-    desk.until(lambda: table.model().rowCount() == 1)
+    user.press(Qt.Key.Key_Delete)
+    user.until(lambda: table.model().rowCount() == 1)
+    user.press(Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    user.until(lambda: table.model().rowCount() == 2)
+    user.press(Qt.Key.Key_Y, Qt.KeyboardModifier.ControlModifier)
+    user.until(lambda: table.model().rowCount() == 1)
 
 
-def test_the_menu_of_the_header_hides_and_shows_columns(desk: WindowDriver) -> None:
-    table = desk.the(PlantTableView)
+def test_the_menu_of_the_header_hides_and_shows_columns(user: WindowDriver) -> None:
+    table = user.the(PlantTableView)
     header = table.horizontalHeader()
     assert shown(table) == ["ID", "NAME", "TAG", "ADDED", "SOURCE"]
     for expected in (["ID", "NAME", "TAG", "SOURCE"], ["ID", "NAME", "TAG", "ADDED", "SOURCE"]):
         right_click(header.viewport(), header.viewport().rect().center())
-        menu = desk.popup()
+        menu = user.popup()
         orders = ["Newest first", "By name", "By ID", "By tag", "By origin"]
         assert texts(menu) == [*orders, "ID", "Tag", "Added", "From"]
         choose(menu, "Added")
         assert shown(table) == expected
 
 
-def test_a_narrow_table_hides_no_column_for_good(desk: WindowDriver) -> None:
-    table = desk.the(PlantTableView)
-    desk.window.resize(640, 500)
-    desk.qtbot.waitUntil(lambda: shown(table) == ["ID", "NAME", "TAG", "ADDED"])
-    desk.window.resize(1180, 760)
-    desk.qtbot.waitUntil(lambda: shown(table) == ["ID", "NAME", "TAG", "ADDED", "SOURCE"])
+def test_a_narrow_table_hides_no_column_for_good(user: WindowDriver) -> None:
+    table = user.the(PlantTableView)
+    user.window.resize(640, 500)
+    user.qtbot.waitUntil(lambda: shown(table) == ["ID", "NAME", "TAG", "ADDED"])
+    user.window.resize(1180, 760)
+    user.qtbot.waitUntil(lambda: shown(table) == ["ID", "NAME", "TAG", "ADDED", "SOURCE"])
 
 
 @pytest.mark.parametrize(
     ("command", "start"), [("Copy as CSV", "id,name,tag,"), ("Copy as JSON", '[\n{"id": 9, "name": "Basil"')]
 )
-def test_rows_are_copied_as_files_have_them(desk: WindowDriver, command: str, start: str) -> None:
-    table = desk.the(PlantTableView)
+def test_rows_are_copied_as_files_have_them(user: WindowDriver, command: str, start: str) -> None:
+    table = user.the(PlantTableView)
     table.selectAll()
     right_click(table.viewport(), place_of(table, 0))
-    choose(desk.popup(), command)
-    desk.qtbot.waitUntil(lambda: desk.toast.text == "Copied 2 plants.")
+    choose(user.popup(), command)
+    user.qtbot.waitUntil(lambda: user.toast.text == "Copied 2 plants.")
     text = QGuiApplication.clipboard().text()
     assert text.startswith(start)
     assert text.index("Basil") < text.index("Aloe")
 
 
-def test_the_menu_of_a_row_filters_by_its_tag_and_source(desk: WindowDriver, add: Adder) -> None:
+def test_the_menu_of_a_row_filters_by_its_tag_and_source(user: WindowDriver, add: Adder) -> None:
     add("Cactus", tag="R&D")
-    table = desk.the(PlantTableView)
-    desk.qtbot.waitUntil(lambda: table.model().rowCount() == 3)
+    table = user.the(PlantTableView)
+    user.qtbot.waitUntil(lambda: table.model().rowCount() == 3)
     right_click(table.viewport(), place_of(table, 0))
-    choose(desk.popup(), "Show only “RD”")
-    desk.qtbot.waitUntil(lambda: table.model().rowCount() == 1)
+    choose(user.popup(), "Show only “RD”")
+    user.qtbot.waitUntil(lambda: table.model().rowCount() == 1)
     right_click(table.viewport(), place_of(table, 0))
-    choose(desk.popup(), "Show only “Form”")
-    desk.qtbot.waitUntil(lambda: table.model().rowCount() == 2)
+    choose(user.popup(), "Show only “Form”")
+    user.qtbot.waitUntil(lambda: table.model().rowCount() == 2)
 
 
-def test_the_menu_of_a_row_filters_by_its_day(desk: WindowDriver, other_program: Connection) -> None:
+def test_the_menu_of_a_row_filters_by_its_day(user: WindowDriver, other_program: Connection) -> None:
     other_program.execute("UPDATE plant SET added_at = added_at - 3 * 86400000 WHERE name = 'Aloe'")
     other_program.commit()
-    table = desk.the(PlantTableView)
+    table = user.the(PlantTableView)
     right_click(table.viewport(), place_of(table, 0))
-    choose(desk.popup(), "Show only this day")
-    desk.qtbot.waitUntil(lambda: table.model().rowCount() == 1)
+    choose(user.popup(), "Show only this day")
+    user.qtbot.waitUntil(lambda: table.model().rowCount() == 1)
     assert table.model().index(0, Column.NAME).data() == "Basil"

@@ -74,14 +74,14 @@ def kept(store: SqliteStore) -> Mapping[str, Any]:
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, context: WindowContext, store: SqliteStore, add: Adder) -> Iterator[LayoutDriver]:
+def user(qtbot: QtBot, context: WindowContext, store: SqliteStore, add: Adder) -> Iterator[LayoutDriver]:
     """Aloe, Cactus and Basil, the newest on top."""
     add("Basil", "Cactus", "Aloe")
-    desk = LayoutDriver(qtbot, context)
-    desk.open(store)
-    desk.expect_names("Aloe", "Cactus", "Basil")
-    yield desk
-    desk.close()
+    user = LayoutDriver(qtbot, context)
+    user.open(store)
+    user.expect_names("Aloe", "Cactus", "Basil")
+    yield user
+    user.close()
 
 
 @pytest.fixture
@@ -92,34 +92,34 @@ def other_store(tmp_path: Path) -> Iterator[SqliteStore]:
 
 
 def test_order_columns_and_density_are_those_of_the_store(
-    desk: LayoutDriver, store: SqliteStore, other_store: SqliteStore
+    user: LayoutDriver, store: SqliteStore, other_store: SqliteStore
 ) -> None:
-    desk.action("By name").trigger()
-    desk.action("Compact rows").trigger()
-    desk.action("From").trigger()
-    height = desk.table.rowHeight(0)
+    user.action("By name").trigger()
+    user.action("Compact rows").trigger()
+    user.action("From").trigger()
+    height = user.table.rowHeight(0)
     for source in (FORM, COMMAND):
         other_store.add(new_plant({"id": source.id, "name": "Dill"}), source).result()
-    desk.open(other_store)
-    desk.qtbot.waitUntil(lambda: not desk.table.isColumnHidden(Column.SOURCE))
-    assert [desk.action(text).isChecked() for text in ("Newest first", "Compact rows", "From")] == [True, False, True]
-    desk.open(store)
-    desk.expect_names("Aloe", "Basil", "Cactus")
-    assert (desk.table.rowHeight(0), desk.table.isColumnHidden(Column.SOURCE)) == (height, True)
-    assert [desk.action(text).isChecked() for text in ("By name", "Compact rows", "From")] == [True, True, False]
+    user.open(other_store)
+    user.qtbot.waitUntil(lambda: not user.table.isColumnHidden(Column.SOURCE))
+    assert [user.action(text).isChecked() for text in ("Newest first", "Compact rows", "From")] == [True, False, True]
+    user.open(store)
+    user.expect_names("Aloe", "Basil", "Cactus")
+    assert (user.table.rowHeight(0), user.table.isColumnHidden(Column.SOURCE)) == (height, True)
+    assert [user.action(text).isChecked() for text in ("By name", "Compact rows", "From")] == [True, True, False]
 
 
 def test_a_search_typed_before_the_store_is_open_stays(
     qtbot: QtBot, context: WindowContext, store: SqliteStore, other_store: SqliteStore, add: Adder
 ) -> None:
     add("Basil", "Aloe")
-    desk = LayoutDriver(qtbot, context)
-    desk.type(desk.search, "aloe")
-    desk.open(store)
-    desk.expect_names("Aloe")
-    desk.open(other_store)
-    assert desk.search.text() == ""
-    desk.close()
+    user = LayoutDriver(qtbot, context)
+    user.type(user.search, "aloe")
+    user.open(store)
+    user.expect_names("Aloe")
+    user.open(other_store)
+    assert user.search.text() == ""
+    user.close()
 
 
 def test_typing_replaces_the_last_search_that_find_selects_before_the_store_is_open(
@@ -128,121 +128,121 @@ def test_typing_replaces_the_last_search_that_find_selects_before_the_store_is_o
     add("Basil", "Aloe")
     context.location = location_of(store.path)
     context.preferences.change_store(context.location.key, search="opuntia")
-    desk = LayoutDriver(qtbot, context)
-    desk.action("Find").trigger()
-    desk.open(store)
-    assert desk.search.selectedText() == "opuntia"
-    desk.hit(*"aloe")
-    desk.expect_names("Aloe")
-    desk.close()
+    user = LayoutDriver(qtbot, context)
+    user.action("Find").trigger()
+    user.open(store)
+    assert user.search.selectedText() == "opuntia"
+    user.hit(*"aloe")
+    user.expect_names("Aloe")
+    user.close()
 
 
-def test_a_chosen_width_is_remembered(desk: LayoutDriver, store: SqliteStore, other_store: SqliteStore) -> None:
-    usual = desk.table.columnWidth(Column.TAG)
-    desk.drag_edge(Column.TAG, 80)
-    chosen = desk.table.columnWidth(Column.TAG)
+def test_a_chosen_width_is_remembered(user: LayoutDriver, store: SqliteStore, other_store: SqliteStore) -> None:
+    usual = user.table.columnWidth(Column.TAG)
+    user.drag_edge(Column.TAG, 80)
+    chosen = user.table.columnWidth(Column.TAG)
     assert chosen == usual + 80
-    desk.open(other_store)
-    assert desk.table.columnWidth(Column.TAG) == usual
-    desk.open(store)
-    assert desk.table.columnWidth(Column.TAG) == pytest.approx(chosen, abs=1)
+    user.open(other_store)
+    assert user.table.columnWidth(Column.TAG) == usual
+    user.open(store)
+    assert user.table.columnWidth(Column.TAG) == pytest.approx(chosen, abs=1)
 
 
-def test_a_second_source_moves_no_column_until_the_columns_are_set_anew(desk: LayoutDriver, store: SqliteStore) -> None:
-    before = desk.table.columnViewportPosition(Column.TAG)
+def test_a_second_source_moves_no_column_until_the_columns_are_set_anew(user: LayoutDriver, store: SqliteStore) -> None:
+    before = user.table.columnViewportPosition(Column.TAG)
     store.add(new_plant({"id": 7, "name": "Dill"}), COMMAND).result()
-    desk.until(lambda: "Dill" in desk.names())
-    desk.count(store)
-    assert desk.table.columnViewportPosition(Column.TAG) == before
-    desk.window.resize(1401, 760)
-    desk.until(lambda: not desk.table.isColumnHidden(Column.SOURCE))
+    user.until(lambda: "Dill" in user.names())
+    user.count(store)
+    assert user.table.columnViewportPosition(Column.TAG) == before
+    user.window.resize(1401, 760)
+    user.until(lambda: not user.table.isColumnHidden(Column.SOURCE))
 
 
-def test_what_is_typed_is_remembered_until_it_is_removed_or_added(desk: LayoutDriver, store: SqliteStore) -> None:
+def test_what_is_typed_is_remembered_until_it_is_removed_or_added(user: LayoutDriver, store: SqliteStore) -> None:
     for key in (Qt.Key.Key_Escape, Qt.Key.Key_Return):
-        desk.type(desk.the(NameField), "Dill")
-        desk.qtbot.waitUntil(lambda: kept(store).get("draft") == ["", "Dill", ""])
-        QTest.keyClick(desk.the(NameField), key)
+        user.type(user.the(NameField), "Dill")
+        user.qtbot.waitUntil(lambda: kept(store).get("draft") == ["", "Dill", ""])
+        QTest.keyClick(user.the(NameField), key)
         if key is Qt.Key.Key_Escape:
-            desk.qtbot.waitUntil(lambda: kept(store).get("draft") is None)
-    desk.qtbot.waitUntil(lambda: desk.message.text.startswith("Added"))
+            user.qtbot.waitUntil(lambda: kept(store).get("draft") is None)
+    user.qtbot.waitUntil(lambda: user.message.text.startswith("Added"))
     assert not kept(store).keys() & STORED_NAMES, "as soon as the user sees that it was added"
 
 
 def test_a_plant_that_waits_is_remembered_at_once_and_while_the_next_one_is_typed(
-    desk: LayoutDriver, store: SqliteStore
+    user: LayoutDriver, store: SqliteStore
 ) -> None:
-    desk.close()
-    desk.type(desk.the(NameField), "Dill")
-    QTest.keyClick(desk.the(NameField), Qt.Key.Key_Return)
+    user.close()
+    user.type(user.the(NameField), "Dill")
+    QTest.keyClick(user.the(NameField), Qt.Key.Key_Return)
     assert [each["texts"][1] for each in kept(store)["unsaved"]] == ["Dill"], "before the store is open"
-    desk.plants.show_no_store(StoreReadOnlyError())
-    desk.type(desk.the(NameField), "Mint")
-    QTest.keyClick(desk.the(NameField), Qt.Key.Key_Return)
-    desk.type(desk.the(NameField), "Ros")
+    user.plants.show_no_store(StoreReadOnlyError())
+    user.type(user.the(NameField), "Mint")
+    QTest.keyClick(user.the(NameField), Qt.Key.Key_Return)
+    user.type(user.the(NameField), "Ros")
     saved = [(each["texts"][1], each["waits"]) for each in kept(store)["unsaved"]]
     assert saved == [("Dill", True), ("Mint", True)]
 
 
 def test_plants_that_a_locked_store_does_not_take_are_remembered_with_one_write_each(
-    desk: LayoutDriver, store: SqliteStore, other_program: sqlite3.Connection
+    user: LayoutDriver, store: SqliteStore, other_program: sqlite3.Connection
 ) -> None:
     def names() -> list[str]:
         return [each["texts"][1] for each in kept(store).get("unsaved", [])]
 
     other_program.execute("BEGIN IMMEDIATE")
     for count, name in enumerate(BARCODES):
-        desk.type(desk.the(NameField), name)
-        QTest.keyClick(desk.the(NameField), Qt.Key.Key_Return)
+        user.type(user.the(NameField), name)
+        QTest.keyClick(user.the(NameField), Qt.Key.Key_Return)
         if count:
             assert names() == list(BARCODES[: count + 1]), "a kill loses none, however fast they are typed"
     other_program.rollback()
-    desk.qtbot.waitUntil(lambda: desk.names()[: len(BARCODES)] == [*reversed(BARCODES)])
-    desk.qtbot.waitUntil(lambda: not names())
+    user.qtbot.waitUntil(lambda: user.names()[: len(BARCODES)] == [*reversed(BARCODES)])
+    user.qtbot.waitUntil(lambda: not names())
 
 
 def test_a_plant_whose_beginning_is_remembered_as_a_draft_is_remembered_at_once_when_it_waits(
-    desk: LayoutDriver, store: SqliteStore, other_program: sqlite3.Connection
+    user: LayoutDriver, store: SqliteStore, other_program: sqlite3.Connection
 ) -> None:
     other_program.execute("BEGIN IMMEDIATE")
-    desk.type(desk.the(NameField), "Dill")
-    QTest.keyClick(desk.the(NameField), Qt.Key.Key_Return)
-    desk.type(desk.the(NameField), "Mi")
-    desk.qtbot.waitUntil(lambda: kept(store).get("draft") == ["", "Mi", ""])
-    QTest.keyClicks(desk.the(NameField), "nt")
-    QTest.keyClick(desk.the(NameField), Qt.Key.Key_Return)
+    user.type(user.the(NameField), "Dill")
+    QTest.keyClick(user.the(NameField), Qt.Key.Key_Return)
+    user.type(user.the(NameField), "Mi")
+    user.qtbot.waitUntil(lambda: kept(store).get("draft") == ["", "Mi", ""])
+    QTest.keyClicks(user.the(NameField), "nt")
+    QTest.keyClick(user.the(NameField), Qt.Key.Key_Return)
     assert [each["texts"][1] for each in kept(store)["unsaved"]] == ["Dill", "Mint"]
     assert not kept(store).get("draft")
     other_program.rollback()
 
 
 def test_one_plant_that_a_locked_store_does_not_take_is_remembered_by_itself(
-    desk: LayoutDriver, store: SqliteStore, other_program: sqlite3.Connection
+    user: LayoutDriver, store: SqliteStore, other_program: sqlite3.Connection
 ) -> None:
     other_program.execute("BEGIN IMMEDIATE")
-    desk.type(desk.the(NameField), "Dill")
-    QTest.keyClick(desk.the(NameField), Qt.Key.Key_Return)
-    desk.qtbot.waitUntil(lambda: bool(kept(store).get("unsaved")))
+    user.type(user.the(NameField), "Dill")
+    QTest.keyClick(user.the(NameField), Qt.Key.Key_Return)
+    user.qtbot.waitUntil(lambda: bool(kept(store).get("unsaved")))
     other_program.rollback()
 
 
-def test_what_is_typed_without_a_pause_is_remembered_too(desk: LayoutDriver, store: SqliteStore) -> None:
+def test_what_is_typed_without_a_pause_is_remembered_too(user: LayoutDriver, store: SqliteStore) -> None:
     """Each key a quarter of the delay after the one before."""
-    keys = QTimer(desk.window, interval=DRAFT_DELAY_MS // 4)
-    keys.timeout.connect(lambda: QTest.keyClick(desk.the(NameField), Qt.Key.Key_A))
-    desk.the(NameField).setFocus()
+    keys = QTimer(user.window, interval=DRAFT_DELAY_MS // 4)
+    keys.timeout.connect(lambda: QTest.keyClick(user.the(NameField), Qt.Key.Key_A))
+    user.the(NameField).setFocus()
     keys.start()
-    desk.qtbot.waitUntil(lambda: bool(kept(store).get("draft")))
+    user.qtbot.waitUntil(lambda: bool(kept(store).get("draft")))
     keys.stop()
 
 
 def test_what_is_typed_goes_along_and_what_was_typed_for_the_other_store_is_put_aside(
-    desk: LayoutDriver, store: SqliteStore, other_store: SqliteStore, context: WindowContext
+    user: LayoutDriver, store: SqliteStore, other_store: SqliteStore, context: WindowContext
 ) -> None:
     keys = [location_of(each.path).key for each in (store, other_store)]
     context.preferences.change_store(keys[1], draft=["", "Basil", "hall"])
-    desk.type(desk.the(NameField), "Dill")
-    desk.open(other_store)
-    assert desk.the(NameField).text() == "Dill"
-    assert "Basil" in desk.unsaved()
+    user.type(user.the(NameField), "Dill")
+    user.open(other_store)
+    assert user.the(NameField).text() == "Dill"
+    assert "Basil" in user.unsaved()
     assert [context.preferences.of_store(key)["draft"] for key in keys] == [[], ["", "Dill", ""]]

@@ -38,116 +38,116 @@ class ReaderDriver(PlantsDriver):
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, bare: Workspace, store: SqliteStore) -> ReaderDriver:
+def user(qtbot: QtBot, bare: Workspace, store: SqliteStore) -> ReaderDriver:
     for plant_id, name in enumerate(("Aloe", "Ficus", "Salvia"), start=1):
         store.add(new_plant({"id": plant_id, "name": name}), FORM).result(SECONDS)
     bare.set_up()
     bare.set_store(store)
-    desk = ReaderDriver(qtbot, bare.window())
-    desk.window.resize(1200, 760)
-    desk.until_rows(3)
-    return desk
+    user = ReaderDriver(qtbot, bare.window())
+    user.window.resize(1200, 760)
+    user.until_rows(3)
+    return user
 
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Tab])
 @pytest.mark.parametrize("label", ["Name", "Tag"])
 def test_scans_into_a_field_show_one_plant_after_the_other_and_add_none(
-    desk: ReaderDriver, label: str, key: Qt.Key
+    user: ReaderDriver, label: str, key: Qt.Key
 ) -> None:
-    field = desk.name if label == "Name" else desk.the(PlantForm).tag_field
+    field = user.name if label == "Name" else user.the(PlantForm).tag_field
     for plant_id in (2, 3, 1):
-        desk.scan(field, plant_id, key)
-        desk.expect_shown(plant_id)
+        user.scan(field, plant_id, key)
+        user.expect_shown(plant_id)
         assert field.hasFocus()
         assert field.text() == ""
-    assert desk.names() == ["Salvia", "Ficus", "Aloe"]
+    assert user.names() == ["Salvia", "Ficus", "Aloe"]
 
 
-def test_scans_into_the_list_show_one_plant_after_the_other_and_edit_none(desk: ReaderDriver) -> None:
-    desk.table.selectRow(0)
+def test_scans_into_the_list_show_one_plant_after_the_other_and_edit_none(user: ReaderDriver) -> None:
+    user.table.selectRow(0)
     for plant_id in (1, 2):
-        desk.scan(desk.table, plant_id)
-        desk.expect_shown(plant_id)
-        assert not desk.table.editor.isVisible()
+        user.scan(user.table, plant_id)
+        user.expect_shown(plant_id)
+        assert not user.table.editor.isVisible()
 
 
-def test_keys_right_after_a_scan_are_for_its_plant(desk: ReaderDriver) -> None:
-    desk.table.selectRow(0)
-    desk.scan(desk.table, 1)
-    desk.press(Qt.Key.Key_F2)  # the store has not answered yet
-    editor = desk.the(CellEditor)
-    desk.until(editor.isVisible)
+def test_keys_right_after_a_scan_are_for_its_plant(user: ReaderDriver) -> None:
+    user.table.selectRow(0)
+    user.scan(user.table, 1)
+    user.press(Qt.Key.Key_F2)  # the store has not answered yet
+    editor = user.the(CellEditor)
+    user.until(editor.isVisible)
     assert editor.text() == "Aloe"
 
 
-def test_what_was_typed_before_a_scan_stays(desk: ReaderDriver) -> None:
-    desk.type(desk.name, "Rosa")
-    desk.scan(desk.name, 2)
-    desk.expect_shown(2)
-    assert desk.name.text() == "Rosa"
+def test_what_was_typed_before_a_scan_stays(user: ReaderDriver) -> None:
+    user.type(user.name, "Rosa")
+    user.scan(user.name, 2)
+    user.expect_shown(2)
+    assert user.name.text() == "Rosa"
 
 
-def test_a_scan_shows_its_plant_where_enter_goes_to_the_tag(desk: ReaderDriver) -> None:
-    desk.the(PlantForm).enter_goes_to_tag = True
-    desk.scan(desk.name, 2)
-    desk.expect_shown(2)
+def test_a_scan_shows_its_plant_where_enter_goes_to_the_tag(user: ReaderDriver) -> None:
+    user.the(PlantForm).enter_goes_to_tag = True
+    user.scan(user.name, 2)
+    user.expect_shown(2)
 
 
-def test_a_scan_into_id_is_the_id_of_the_new_plant(desk: ReaderDriver) -> None:
-    desk.scan(desk.id, 3333)
-    assert desk.id.text() == "3333"  # and not the end of an address that is longer than the field
-    desk.id.clear()
-    desk.scan(desk.id, 9)
-    assert desk.name.hasFocus()
-    QTest.keyClicks(desk.name, "Rosa")
-    desk.press(Qt.Key.Key_Return)
-    desk.until(lambda: desk.names()[0] == "Rosa")
-    desk.scan(desk.name, 9)
-    desk.expect_shown(9)
+def test_a_scan_into_id_is_the_id_of_the_new_plant(user: ReaderDriver) -> None:
+    user.scan(user.id, 3333)
+    assert user.id.text() == "3333"  # and not the end of an address that is longer than the field
+    user.id.clear()
+    user.scan(user.id, 9)
+    assert user.name.hasFocus()
+    QTest.keyClicks(user.name, "Rosa")
+    user.press(Qt.Key.Key_Return)
+    user.until(lambda: user.names()[0] == "Rosa")
+    user.scan(user.name, 9)
+    user.expect_shown(9)
 
 
-def test_a_label_of_a_plant_that_is_gone_is_reported(desk: ReaderDriver) -> None:
-    desk.scan(desk.name, 7)
-    desk.expect_toast("No plant has the ID 7.")
-    desk.scan(desk.search, 8)
-    desk.expect_toast("No plant has the ID 8.")
+def test_a_label_of_a_plant_that_is_gone_is_reported(user: ReaderDriver) -> None:
+    user.scan(user.name, 7)
+    user.expect_toast("No plant has the ID 7.")
+    user.scan(user.search, 8)
+    user.expect_toast("No plant has the ID 8.")
 
 
-def test_a_url_shows_its_plant_and_any_other_text_only_a_sentence(desk: ReaderDriver, bare: Workspace) -> None:
+def test_a_url_shows_its_plant_and_any_other_text_only_a_sentence(user: ReaderDriver, bare: Workspace) -> None:
     bare.open_plant_url("plantdesk:2")
-    desk.expect_shown(2)
-    assert desk.table.hasFocus()
+    user.expect_shown(2)
+    assert user.table.hasFocus()
     bare.open_plant_url("plantdesk:3<b>x</b>\n&")
-    desk.expect_toast(
+    user.expect_toast(
         "“plantdesk:3<b>x</b> &” is not the address of a plant. Such an address is “plantdesk:” and an ID."
     )
-    desk.expect_shown(2)
+    user.expect_shown(2)
 
 
-def test_scans_into_the_search_find_plants_far_below_whatever_is_read(desk: ReaderDriver, store: SqliteStore) -> None:
+def test_scans_into_the_search_find_plants_far_below_whatever_is_read(user: ReaderDriver, store: SqliteStore) -> None:
     store.apply([Insert(new_plant({"id": each, "name": f"Fern {each}"})) for each in range(4, 3001)], FORM).result(
         SECONDS
     )
-    QTest.keyClicks(desk.search, "Aloe")
+    QTest.keyClicks(user.search, "Aloe")
     for plant_id in (1100, 2222, 7, 1500, 1501, 3):
-        desk.scan(desk.search, plant_id)
-        desk.expect_shown(plant_id)
-        desk.until_rows(3000)
-        assert [*desk.table.selected_ids()] == [plant_id]
-        assert desk.table.visualRect(desk.table.currentIndex()).intersects(desk.table.viewport().rect())
-        assert desk.search.hasFocus()
+        user.scan(user.search, plant_id)
+        user.expect_shown(plant_id)
+        user.until_rows(3000)
+        assert [*user.table.selected_ids()] == [plant_id]
+        assert user.table.visualRect(user.table.currentIndex()).intersects(user.table.viewport().rect())
+        assert user.search.hasFocus()
 
 
 def test_a_scan_that_is_answered_while_rows_are_read_is_shown_when_they_are(
-    desk: ReaderDriver, store: SqliteStore
+    user: ReaderDriver, store: SqliteStore
 ) -> None:
     store.apply([Insert(new_plant({"id": each, "name": f"Fern {each}"})) for each in range(4, 3001)], FORM).result(
         SECONDS
     )
-    QTest.keyClicks(desk.search, "Aloe")
-    desk.until_rows(1)
-    desk.search.clear()  # reads all plants again
-    desk.the(PlantBrowser).show_plant(1100)
-    desk.until_rows(3000)
-    desk.until(lambda: [*desk.table.selected_ids()] == [1100])
-    assert desk.table.visualRect(desk.table.currentIndex()).intersects(desk.table.viewport().rect())
+    QTest.keyClicks(user.search, "Aloe")
+    user.until_rows(1)
+    user.search.clear()  # reads all plants again
+    user.the(PlantBrowser).show_plant(1100)
+    user.until_rows(3000)
+    user.until(lambda: [*user.table.selected_ids()] == [1100])
+    assert user.table.visualRect(user.table.currentIndex()).intersects(user.table.viewport().rect())

@@ -20,16 +20,16 @@ def test_the_number_of_selected_plants_is_shown(qtbot: QtBot, status: PlantsStat
 
 
 def test_saved_is_shown_for_a_moment_and_not_saved_stays(qtbot: QtBot, status: PlantsStatus) -> None:
-    desk = WindowDriver(qtbot, status)
+    user = WindowDriver(qtbot, status)
     status.show_saving(True)
-    assert desk.texts() == ["Saving…", ""]
+    assert user.texts() == ["Saving…", ""]
     status.show_saving(False)
-    assert desk.texts() == ["Saved", ""]
-    qtbot.waitUntil(lambda: desk.texts() == ["", ""])
+    assert user.texts() == ["Saved", ""]
+    qtbot.waitUntil(lambda: user.texts() == ["", ""])
     status.show_unsaved("store", is_unsaved=True)
     status.show_unsaved("note", is_unsaved=True)
     status.show_unsaved("note", is_unsaved=False)
     status.show_saving(False)
-    qtbot.waitUntil(lambda: desk.texts() == ["Not saved", ""])
+    qtbot.waitUntil(lambda: user.texts() == ["Not saved", ""])
     status.show_unsaved("store", is_unsaved=False)
-    qtbot.waitUntil(lambda: desk.texts() == ["", ""])
+    qtbot.waitUntil(lambda: user.texts() == ["", ""])

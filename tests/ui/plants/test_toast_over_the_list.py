@@ -14,20 +14,20 @@ from tests.ui.plants.test_undo_selection import UndoDriver
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, bare: Workspace, store: SqliteStore, add: Adder) -> UndoDriver:
+def user(qtbot: QtBot, bare: Workspace, store: SqliteStore, add: Adder) -> UndoDriver:
     """More plants than fit into the window."""
     add(*(f"Plant {number}" for number in range(1, 61)))
     bare.set_up()
     bare.set_store(store)
-    desk = UndoDriver(qtbot, bare.window())
-    desk.until_rows(60)
-    return desk
+    user = UndoDriver(qtbot, bare.window())
+    user.until_rows(60)
+    return user
 
 
-def row_is_clear(desk: UndoDriver) -> bool:
-    viewport = desk.table.viewport()
-    row = desk.table.visualRect(desk.table.currentIndex())
-    toast = QRect(viewport.mapFromGlobal(desk.toast.mapToGlobal(QPoint())), desk.toast.size())
+def row_is_clear(user: UndoDriver) -> bool:
+    viewport = user.table.viewport()
+    row = user.table.visualRect(user.table.currentIndex())
+    toast = QRect(viewport.mapFromGlobal(user.toast.mapToGlobal(QPoint())), user.toast.size())
     return viewport.rect().contains(row) and not toast.intersects(row)
 
 
@@ -40,39 +40,39 @@ def test_it_covers_no_button_of_a_page(
 ) -> None:
     bare.set_up()
     bare.set_store(store)
-    desk = UndoDriver(qtbot, bare.window())
-    desk.window.resize(width, height)
-    desk.field("Search by name, tag or ID").setText(search)
-    desk.until(lambda: ("Show all plants" if search else "Add 20 sample plants") in desk.buttons())
-    button = desk.button("Show all plants" if search else "Add 20 sample plants")
-    desk.until(button.isVisible)
-    desk.toast.show_message("Deleted 400,310 plants.", ("Undo", desk.toast.clear))
-    desk.until(lambda: covered_buttons(desk) == [])
-    for area in desk.widget.findChildren(ScrollArea):
+    user = UndoDriver(qtbot, bare.window())
+    user.window.resize(width, height)
+    user.field("Search by name, tag or ID").setText(search)
+    user.until(lambda: ("Show all plants" if search else "Add 20 sample plants") in user.buttons())
+    button = user.button("Show all plants" if search else "Add 20 sample plants")
+    user.until(button.isVisible)
+    user.toast.show_message("Deleted 400,310 plants.", ("Undo", user.toast.clear))
+    user.until(lambda: covered_buttons(user) == [])
+    for area in user.widget.findChildren(ScrollArea):
         area.verticalScrollBar().setValue(area.verticalScrollBar().maximum())
     QApplication.processEvents()
-    assert covered_buttons(desk) == []
+    assert covered_buttons(user) == []
 
 
-def test_it_moves_where_a_page_with_buttons_takes_the_place_of_the_list(desk: UndoDriver) -> None:
-    desk.window.resize(800, 600)
-    desk.toast.show_problem("Nothing was copied.")
-    place = desk.toast.pos()
-    desk.table.setFocus()
-    desk.table.selectAll()
-    QTest.keyClick(desk.table, Qt.Key.Key_Delete)
-    desk.until(desk.button("Add 20 sample plants").isVisible)
-    desk.until(lambda: covered_buttons(desk) == [])
-    assert desk.toast.pos().y() < place.y()
+def test_it_moves_where_a_page_with_buttons_takes_the_place_of_the_list(user: UndoDriver) -> None:
+    user.window.resize(800, 600)
+    user.toast.show_problem("Nothing was copied.")
+    place = user.toast.pos()
+    user.table.setFocus()
+    user.table.selectAll()
+    QTest.keyClick(user.table, Qt.Key.Key_Delete)
+    user.until(user.button("Add 20 sample plants").isVisible)
+    user.until(lambda: covered_buttons(user) == [])
+    assert user.toast.pos().y() < place.y()
 
 
 #: Above and below the toast, in its style sheet.
 MARGINS = 8, 0, -16
 
 
-def covered_buttons(desk: UndoDriver) -> list[str]:
-    toast = QRect(desk.toast.mapToGlobal(QPoint()), desk.toast.size()).adjusted(0, *MARGINS)
-    seen = [each for each in desk.buttons().values() if not desk.toast.isAncestorOf(each)]
+def covered_buttons(user: UndoDriver) -> list[str]:
+    toast = QRect(user.toast.mapToGlobal(QPoint()), user.toast.size()).adjusted(0, *MARGINS)
+    seen = [each for each in user.buttons().values() if not user.toast.isAncestorOf(each)]
     return [each.text() for each in seen if on_screen(each).intersects(toast)]
 
 
@@ -82,15 +82,15 @@ def on_screen(widget: QWidget) -> QRect:
     return QRect(widget.mapToGlobal(region.topLeft()), region.size())
 
 
-def test_a_row_that_is_reached_by_keys_is_scrolled_clear_of_it(desk: UndoDriver) -> None:
-    desk.toast.show_problem("Nothing was copied.")
-    desk.go_to(60)
+def test_a_row_that_is_reached_by_keys_is_scrolled_clear_of_it(user: UndoDriver) -> None:
+    user.toast.show_problem("Nothing was copied.")
+    user.go_to(60)
     for _ in range(59):
-        desk.press(Qt.Key.Key_Down)
-        assert row_is_clear(desk), desk.selected()
-    assert desk.selected() == [1]
-    desk.press(Qt.Key.Key_Home)
-    desk.press(Qt.Key.Key_End)
-    assert row_is_clear(desk)
-    desk.toast.clear()
-    assert desk.table.viewport().rect().contains(desk.table.visualRect(desk.table.currentIndex()))
+        user.press(Qt.Key.Key_Down)
+        assert row_is_clear(user), user.selected()
+    assert user.selected() == [1]
+    user.press(Qt.Key.Key_Home)
+    user.press(Qt.Key.Key_End)
+    assert row_is_clear(user)
+    user.toast.clear()
+    assert user.table.viewport().rect().contains(user.table.visualRect(user.table.currentIndex()))

@@ -47,7 +47,7 @@ class SettingsDriver(WindowDriver):
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, context: WindowContext, bridge: Bridge) -> Iterator[SettingsDriver]:
+def user(qtbot: QtBot, context: WindowContext, bridge: Bridge) -> Iterator[SettingsDriver]:
     server, plants = ApiSwitch(bridge), PlantsFeature(context)
     pressed: list[str] = []
     commands = SettingCommands(
@@ -61,9 +61,9 @@ def desk(qtbot: QtBot, context: WindowContext, bridge: Bridge) -> Iterator[Setti
     dialog = page.open_dialog()
     with qtbot.waitExposed(dialog):
         dialog.show()
-    desk = SettingsDriver(qtbot, dialog, page, server, plants)
-    desk.pressed = pressed
-    yield desk
+    user = SettingsDriver(qtbot, dialog, page, server, plants)
+    user.pressed = pressed
+    yield user
     page.release_store()
     context.theme.set_mode(ThemeMode.LIGHT)  # font and palette are the application's
     context.theme.set_text_scale(1.0)

@@ -54,7 +54,7 @@ class StoreDriver(WindowDriver):
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, theme: Theme, bridge: Bridge) -> Iterator[StoreDriver]:
+def user(qtbot: QtBot, theme: Theme, bridge: Bridge) -> Iterator[StoreDriver]:
     preferences = Preferences(None)
     dialog = SharedStoreDialog(theme, bridge, preferences, None, None)
     with qtbot.waitExposed(dialog):
@@ -72,15 +72,15 @@ def users(postgres: PostgresServer) -> Iterator[PostgresServer]:
     postgres.execute("DROP ROLE reader")
 
 
-def test_an_empty_database_becomes_a_store_and_a_store_is_opened(desk: StoreDriver, postgres: PostgresServer) -> None:
+def test_an_empty_database_becomes_a_store_and_a_store_is_opened(user: StoreDriver, postgres: PostgresServer) -> None:
     name = postgres.new_database()
-    found = desk.test(postgres.url(name))
+    found = user.test(postgres.url(name))
     assert found[0] == "The server answers"
     assert found[1].startswith("PostgreSQL 18")
     assert found[2:4] == ["Not encrypted", "as chosen, or on this computer"]
     assert "Signed in as plants" in found
     assert found[-2:] == ["The database is empty", "Opening makes it a store."]
-    fields = {name: desk.field(name).text() for name in ("Address", "Port", "Database", "User", "Password")}
+    fields = {name: user.field(name).text() for name in ("Address", "Port", "Database", "User", "Password")}
     assert fields == {
         "Address": "127.0.0.1",
         "Port": str(postgres.port),
@@ -88,18 +88,18 @@ def test_an_empty_database_becomes_a_store_and_a_store_is_opened(desk: StoreDriv
         "User": "plants",
         "Password": "",
     }
-    desk.press(Qt.Key.Key_Return)
-    assert [(location.url, create) for location, create in desk.opened] == [(postgres.url(name), True)]
+    user.press(Qt.Key.Key_Return)
+    assert [(location.url, create) for location, create in user.opened] == [(postgres.url(name), True)]
 
 
-def test_a_store_tells_its_plants_and_is_not_made_again(desk: StoreDriver, postgres: PostgresServer) -> None:
+def test_a_store_tells_its_plants_and_is_not_made_again(user: StoreDriver, postgres: PostgresServer) -> None:
     location = postgres.new_store()
-    assert desk.test(location.url)[-2] == "0 plants"
-    desk.button("Open this store").click()
-    assert [create for _, create in desk.opened] == [False]
+    assert user.test(location.url)[-2] == "0 plants"
+    user.button("Open this store").click()
+    assert [create for _, create in user.opened] == [False]
 
 
-def test_each_failure_has_its_line_and_its_remedy(desk: StoreDriver, users: PostgresServer) -> None:
+def test_each_failure_has_its_line_and_its_remedy(user: StoreDriver, users: PostgresServer) -> None:
     store = users.new_store()
     users.execute("UPDATE plantdesk.state SET version = 99, reads_from = 99", store.name)
     closed = free_port()
@@ -116,171 +116,171 @@ def test_each_failure_has_its_line_and_its_remedy(desk: StoreDriver, users: Post
         (users.url("postgres").replace("plants@", "nobody:old@"), "Signed in", "refuses this user or password"),
     )
     for url, title, reason in failures:
-        found = desk.test(url)
+        found = user.test(url)
         assert any(reason in text for text in found), found
         assert title in found
-        assert not desk.can_open()
-    assert not desk.opened
-    assert (desk.focused, desk.field("Password").hasSelectedText()) == (desk.field("Password"), True), "typed anew"
+        assert not user.can_open()
+    assert not user.opened
+    assert (user.focused, user.field("Password").hasSelectedText()) == (user.field("Password"), True), "typed anew"
 
 
-def test_a_store_of_a_newer_version_that_can_be_read_is_opened(desk: StoreDriver, postgres: PostgresServer) -> None:
+def test_a_store_of_a_newer_version_that_can_be_read_is_opened(user: StoreDriver, postgres: PostgresServer) -> None:
     location = postgres.new_store()
     postgres.execute("UPDATE plantdesk.state SET version = 99", location.name)
-    found = desk.test(location.url)
+    found = user.test(location.url)
     assert "may read, but not add" in found
     assert "newer PlantDesk" in found[-1]
-    assert desk.can_open()
+    assert user.can_open()
 
 
 @pytest.mark.parametrize(
     ("role", "rights"), [("read", "may read, but not add"), ("add", "may read and add, but not change")]
 )
-def test_who_has_fewer_rights_opens_the_store(desk: StoreDriver, users: PostgresServer, role: str, rights: str) -> None:
+def test_who_has_fewer_rights_opens_the_store(user: StoreDriver, users: PostgresServer, role: str, rights: str) -> None:
     location = users.new_store()
     users.execute(location.roles_sql() or "", location.name)
     users.execute(f'GRANT "{location.name}_{role}" TO reader', location.name)
-    assert rights in desk.test(location.url.replace("plants@", "reader@"))
-    assert desk.can_open()
+    assert rights in user.test(location.url.replace("plants@", "reader@"))
+    assert user.can_open()
 
 
-def test_a_change_of_a_field_makes_the_test_worthless(desk: StoreDriver, postgres: PostgresServer) -> None:
-    desk.test(postgres.new_store().url)
-    assert desk.can_open()
-    desk.qtbot.keyClicks(desk.field("Database"), "x")
-    assert not desk.can_open()
-    assert WindowDriver(desk.qtbot, desk.the(ProbeResults)).texts().count("not tried") == 4
+def test_a_change_of_a_field_makes_the_test_worthless(user: StoreDriver, postgres: PostgresServer) -> None:
+    user.test(postgres.new_store().url)
+    assert user.can_open()
+    user.qtbot.keyClicks(user.field("Database"), "x")
+    assert not user.can_open()
+    assert WindowDriver(user.qtbot, user.the(ProbeResults)).texts().count("not tried") == 4
 
 
-def test_the_encryption_fits_the_host_until_it_is_chosen(desk: StoreDriver) -> None:
+def test_the_encryption_fits_the_host_until_it_is_chosen(user: StoreDriver) -> None:
     warning = "Names and the password can be read on the network."
-    desk.type(desk.field("Address"), "plants.example")
-    assert desk.mode == "Encrypted, certificate checked"
-    desk.type(desk.field("Address"), "localhost")
-    assert desk.mode == "Not encrypted"
-    assert warning not in desk.texts()
-    desk.type(desk.field("Address"), "postgresql://anna@plants.example/garden?sslmode=disable&application_name=x")
-    desk.field("Address").editingFinished.emit()
-    assert desk.mode == "Not encrypted"
-    assert warning in desk.texts()
-    desk.type(desk.field("Address"), "other.example")
-    assert desk.mode == "Not encrypted"
+    user.type(user.field("Address"), "plants.example")
+    assert user.mode == "Encrypted, certificate checked"
+    user.type(user.field("Address"), "localhost")
+    assert user.mode == "Not encrypted"
+    assert warning not in user.texts()
+    user.type(user.field("Address"), "postgresql://anna@plants.example/garden?sslmode=disable&application_name=x")
+    user.field("Address").editingFinished.emit()
+    assert user.mode == "Not encrypted"
+    assert warning in user.texts()
+    user.type(user.field("Address"), "other.example")
+    assert user.mode == "Not encrypted"
 
 
-def test_an_address_that_cannot_be_read_is_not_tried_nor_shown_with_its_password(desk: StoreDriver) -> None:
-    desk.type(desk.field("Address"), "postgresql://anna:s3cret@plants.example@x/garden")
-    desk.qtbot.keyClick(desk.field("Address"), Qt.Key.Key_Return)
-    assert any("This is no address of a shared store" in text for text in desk.texts())
-    assert not any("s3cret" in text for text in desk.texts())
-    desk.type(desk.field("Address"), "postgresql://[::1/a1")
-    desk.qtbot.keyClick(desk.field("Address"), Qt.Key.Key_Return)
-    assert any("Brackets are only around" in text for text in desk.texts())
+def test_an_address_that_cannot_be_read_is_not_tried_nor_shown_with_its_password(user: StoreDriver) -> None:
+    user.type(user.field("Address"), "postgresql://anna:s3cret@plants.example@x/garden")
+    user.qtbot.keyClick(user.field("Address"), Qt.Key.Key_Return)
+    assert any("This is no address of a shared store" in text for text in user.texts())
+    assert not any("s3cret" in text for text in user.texts())
+    user.type(user.field("Address"), "postgresql://[::1/a1")
+    user.qtbot.keyClick(user.field("Address"), Qt.Key.Key_Return)
+    assert any("Brackets are only around" in text for text in user.texts())
 
 
-def test_what_an_administrator_runs_names_user_and_database_and_no_password(desk: StoreDriver) -> None:
-    desk.type(desk.field("Address"), "postgresql://Anna:s3cret@plants.example/my garden")
-    desk.field("Address").editingFinished.emit()
-    sql, line = (text for text in WindowDriver(desk.qtbot, desk.the(SetupPanel)).texts() if " " in text)
+def test_what_an_administrator_runs_names_user_and_database_and_no_password(user: StoreDriver) -> None:
+    user.type(user.field("Address"), "postgresql://Anna:s3cret@plants.example/my garden")
+    user.field("Address").editingFinished.emit()
+    sql, line = (text for text in WindowDriver(user.qtbot, user.the(SetupPanel)).texts() if " " in text)
     assert 'CREATE ROLE "Anna" LOGIN' in sql
     assert 'CREATE DATABASE "my garden" OWNER "Anna"' in sql
     assert line == 'hostssl  "my garden"  Anna  samenet  scram-sha-256'
     assert "s3cret" not in sql + line
-    assert desk.field("Password").echoMode() is QLineEdit.EchoMode.Password
-    desk.button("Show the password").click()
-    assert desk.field("Password").echoMode() is QLineEdit.EchoMode.Normal
+    assert user.field("Password").echoMode() is QLineEdit.EchoMode.Password
+    user.button("Show the password").click()
+    assert user.field("Password").echoMode() is QLineEdit.EchoMode.Normal
 
 
 def test_a_desk_file_opens_the_same_store_without_user_and_password(
-    desk: StoreDriver, postgres: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    user: StoreDriver, postgres: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     location = postgres.new_store()
     monkeypatch.setattr(FileDialog, "get_save_file", lambda *_, **_options: str(tmp_path / "plants"))
-    desk.test(location.url.replace("plants@", "plants:s3cret@"))
-    desk.button("Save a file for other computers…").click()
+    user.test(location.url.replace("plants@", "plants:s3cret@"))
+    user.button("Save a file for other computers…").click()
     file = tmp_path / "plants.plantdesk-store"
     assert file.stat().st_mode & 0o77 == 0
     assert "s3cret" not in file.read_text()
-    assert any("Other computers cannot use it" in text for text in desk.texts())
+    assert any("Other computers cannot use it" in text for text in user.texts())
     saved = location_of(file)
     assert saved.key == location.key
     assert "plants@" not in saved.url
-    desk.type(desk.field("Address"), "elsewhere")
+    user.type(user.field("Address"), "elsewhere")
     monkeypatch.setattr(FileDialog, "get_open_file", lambda *_: str(file))
-    desk.button("Open its file…").click()
-    assert (desk.field("Address").text(), desk.field("Database").text()) == ("127.0.0.1", location.name)
-    assert desk.can_open() is False
-    assert desk.test()[-2] == "0 plants"
+    user.button("Open its file…").click()
+    assert (user.field("Address").text(), user.field("Database").text()) == ("127.0.0.1", location.name)
+    assert user.can_open() is False
+    assert user.test()[-2] == "0 plants"
 
 
 @pytest.mark.skipif(os.name != "posix", reason="pipes with a name are of POSIX")
 def test_a_desk_file_is_written_into_a_pipe_and_does_not_replace_it(
-    desk: StoreDriver, postgres: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    user: StoreDriver, postgres: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     os.mkfifo(pipe := tmp_path / "pipe.plantdesk-store")
     monkeypatch.setattr(FileDialog, "get_save_file", lambda *_, **_options: str(pipe))
-    desk.test(postgres.new_store().url)
+    user.test(postgres.new_store().url)
     with os.fdopen(os.open(pipe, os.O_RDONLY | os.O_NONBLOCK), "rb") as reader:
-        desk.button("Save a file for other computers…").click()
+        user.button("Save a file for other computers…").click()
         assert reader.read().startswith(b"{")
     assert pipe.is_fifo()
 
 
-def test_a_file_of_something_else_is_refused(desk: StoreDriver, tmp_path: Path) -> None:
+def test_a_file_of_something_else_is_refused(user: StoreDriver, tmp_path: Path) -> None:
     for number, content in enumerate(("", "[]", '{"address": 7}', '{"address": "http://x"}')):
         file = tmp_path / f"{number}.plantdesk-store"
         file.write_text(content)
-        dialog = desk.widget
+        dialog = user.widget
         assert isinstance(dialog, SharedStoreDialog)
         dialog.use_file(file)
-        assert any(f"“{file.name}” is not the file of a shared store" in text for text in desk.texts())
+        assert any(f"“{file.name}” is not the file of a shared store" in text for text in user.texts())
 
 
 @pytest.mark.parametrize("is_unlocked", [True, False])
 def test_the_password_goes_into_the_keyring_or_the_user_is_told_once(
-    desk: StoreDriver, postgres: PostgresServer, *, is_unlocked: bool
+    user: StoreDriver, postgres: PostgresServer, *, is_unlocked: bool
 ) -> None:
     with secret_service() as keyring:
         keyring.is_locked = True
-        desk.test(postgres.new_store().url.replace("plants@", "plants:s3cret@"))
-        desk.button("Open this store").click()
-        desk.until(lambda: any("The password was not remembered" in text for text in desk.texts()))
-        assert not desk.opened
+        user.test(postgres.new_store().url.replace("plants@", "plants:s3cret@"))
+        user.button("Open this store").click()
+        user.until(lambda: any("The password was not remembered" in text for text in user.texts()))
+        assert not user.opened
         if is_unlocked:
             keyring.is_locked = False
-            desk.the(QCheckBox).click()
-        desk.button("Open this store").click()
-        desk.until(lambda: bool(desk.opened))
+            user.the(QCheckBox).click()
+        user.button("Open this store").click()
+        user.until(lambda: bool(user.opened))
         assert [*keyring.passwords.values()] == ["s3cret"] * is_unlocked
 
 
-def test_a_test_changes_neither_height_nor_place(desk: StoreDriver, postgres: PostgresServer) -> None:
-    before = desk.widget.geometry()
+def test_a_test_changes_neither_height_nor_place(user: StoreDriver, postgres: PostgresServer) -> None:
+    before = user.widget.geometry()
     for url in (postgres.new_store().url, "postgresql://nowhere.invalid/plants"):
-        desk.test(url)
-        assert desk.widget.geometry() == before
+        user.test(url)
+        assert user.widget.geometry() == before
 
 
 def test_the_computer_has_a_name_for_the_others_which_its_file_leaves_out(
-    desk: StoreDriver, postgres: PostgresServer
+    user: StoreDriver, postgres: PostgresServer
 ) -> None:
-    desk.test(f"{postgres.new_store().url}?application_name=Office")
-    assert desk.field("Name of this computer in the history").text() == "Office"
-    desk.type(desk.field("Name of this computer in the history"), "Greenhouse & hall")
-    assert not desk.can_open()
-    desk.test()
-    desk.button("Open this store").click()
-    ((location, _),) = desk.opened
+    user.test(f"{postgres.new_store().url}?application_name=Office")
+    assert user.field("Name of this computer in the history").text() == "Office"
+    user.type(user.field("Name of this computer in the history"), "Greenhouse & hall")
+    assert not user.can_open()
+    user.test()
+    user.button("Open this store").click()
+    ((location, _),) = user.opened
     assert location.url.endswith("?application_name=Greenhouse+%26+hall")
     assert "Greenhouse" not in location.desk_file()
-    assert desk.preferences.settings.computer_name == "Greenhouse & hall"
+    assert user.preferences.settings.computer_name == "Greenhouse & hall"
 
 
 @pytest.mark.parametrize(
     ("parameters", "name"),
     [("sslmode=foo", "sslmode"), ("nonsense=1", "nonsense"), ("connect_timeout=x", "connect_timeout")],
 )
-def test_a_mistaken_parameter_is_named(desk: StoreDriver, postgres: PostgresServer, parameters: str, name: str) -> None:
-    found = desk.test(f"{postgres.url('postgres')}?{parameters}")
+def test_a_mistaken_parameter_is_named(user: StoreDriver, postgres: PostgresServer, parameters: str, name: str) -> None:
+    found = user.test(f"{postgres.url('postgres')}?{parameters}")
     assert any(f"does not know the parameter “{name}”" in text for text in found), found
 
 
@@ -321,14 +321,14 @@ def test_the_notice_offers_a_shared_store_until_the_file_shall_stay(show: Show, 
     file.parent.mkdir()
     SqliteStore(file).close()
     title = "Your plants are in a folder of Dropbox"
-    with show(file) as desk:
-        desk.until(lambda: [each.title for each in desk.bars] == [title])
-        qtbot.mouseClick(desk.button("Shared store…"), Qt.MouseButton.LeftButton)
-        desk.the(SharedStoreDialog).close()
-        qtbot.mouseClick(desk.button("Keep it here"), Qt.MouseButton.LeftButton)
-        desk.until(lambda: not desk.bars)
-    with show(file) as desk:
-        desk.add("Fern")
-        desk.expect_names("Fern")
-        desk.until_on()
-        assert title not in [each.title for each in desk.widget.findChildren(InfoBar)]
+    with show(file) as user:
+        user.until(lambda: [each.title for each in user.bars] == [title])
+        qtbot.mouseClick(user.button("Shared store…"), Qt.MouseButton.LeftButton)
+        user.the(SharedStoreDialog).close()
+        qtbot.mouseClick(user.button("Keep it here"), Qt.MouseButton.LeftButton)
+        user.until(lambda: not user.bars)
+    with show(file) as user:
+        user.add("Fern")
+        user.expect_names("Fern")
+        user.until_on()
+        assert title not in [each.title for each in user.widget.findChildren(InfoBar)]

@@ -114,12 +114,12 @@ class TransferDriver(WindowDriver):
 
 
 @pytest.fixture
-def desk(
+def user(
     qtbot: QtBot, context: WindowContext, store: SqliteStore, queries: StoreQueries, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[TransferDriver]:
     context.undo_stack.set_store(store)
-    desk = TransferDriver(qtbot, context, store, monkeypatch)
-    desk.feature.set_up()
-    desk.feature.set_store(OpenStore(store, queries))
-    yield desk
-    desk.feature.release_store()
+    user = TransferDriver(qtbot, context, store, monkeypatch)
+    user.feature.set_up()
+    user.feature.set_store(OpenStore(store, queries))
+    yield user
+    user.feature.release_store()

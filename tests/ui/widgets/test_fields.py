@@ -25,13 +25,13 @@ def combo_box() -> QComboBox:
 @pytest.mark.parametrize("make", [combo_box, partial(make_spin_box, QSpinBox), partial(make_spin_box, QDoubleSpinBox)])
 def test_the_wheel_is_left_to_what_a_field_is_in(qtbot: QtBot, make: Callable[[], QWidget]) -> None:
     field = make()
-    desk = WindowDriver(qtbot, field)
+    user = WindowDriver(qtbot, field)
     qtbot.addWidget(field)
     with qtbot.waitActive(field):
         field.show()
     field.setFocus()
     before = field.grab().toImage()
-    assert desk.turn_wheel(field)
+    assert user.turn_wheel(field)
     assert field.grab().toImage() == before
 
 

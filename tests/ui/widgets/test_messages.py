@@ -34,75 +34,75 @@ class ToastDriver(WindowDriver):
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, theme: Theme) -> ToastDriver:
+def user(qtbot: QtBot, theme: Theme) -> ToastDriver:
     return ToastDriver(qtbot, theme)
 
 
-def test_a_message_disappears_by_itself_and_a_problem_stays(desk: ToastDriver) -> None:
-    desk.toast.show_message("Copied 2 plants.")
-    assert desk.toast.isVisible()
-    desk.until(desk.toast.isHidden)
-    desk.toast.show_problem("Nothing was copied.")
+def test_a_message_disappears_by_itself_and_a_problem_stays(user: ToastDriver) -> None:
+    user.toast.show_message("Copied 2 plants.")
+    assert user.toast.isVisible()
+    user.until(user.toast.isHidden)
+    user.toast.show_problem("Nothing was copied.")
     QApplication.processEvents()
-    assert desk.toast.isVisible()
-    desk.button("Close this message").click()
-    assert desk.toast.isHidden()
+    assert user.toast.isVisible()
+    user.button("Close this message").click()
+    assert user.toast.isHidden()
 
 
-def test_the_key_of_undo_is_shown_where_it_undoes_no_typing(desk: ToastDriver) -> None:
+def test_the_key_of_undo_is_shown_where_it_undoes_no_typing(user: ToastDriver) -> None:
     for typed, shown in (("", True), ("fern", False)):
-        desk.qtbot.keyClicks(desk.edit, typed)
-        desk.toast.show_message("Imported 2 plants.", ("Undo", desk.undo), key="Ctrl+Z")
-        assert ("Ctrl+Z" in WindowDriver(desk.qtbot, desk.toast).texts()) is shown
-    desk.edit.undo()
-    desk.toast.show_message("Taken back.", ("Redo", desk.undo), key="Ctrl+Shift+Z")
-    assert "Ctrl+Shift+Z" not in WindowDriver(desk.qtbot, desk.toast).texts(), "it brings back what was typed"
+        user.qtbot.keyClicks(user.edit, typed)
+        user.toast.show_message("Imported 2 plants.", ("Undo", user.undo), key="Ctrl+Z")
+        assert ("Ctrl+Z" in WindowDriver(user.qtbot, user.toast).texts()) is shown
+    user.edit.undo()
+    user.toast.show_message("Taken back.", ("Redo", user.undo), key="Ctrl+Shift+Z")
+    assert "Ctrl+Shift+Z" not in WindowDriver(user.qtbot, user.toast).texts(), "it brings back what was typed"
 
 
-def test_its_action_is_done_once(desk: ToastDriver) -> None:
-    desk.toast.show_problem("Deleted 2 plants.", ("Undo", desk.undo))
-    desk.toast.focus_first()
-    desk.press(Qt.Key.Key_Space)
-    assert (desk.chosen, desk.toast.isHidden(), desk.edit.hasFocus()) == (["undo"], True, True)
+def test_its_action_is_done_once(user: ToastDriver) -> None:
+    user.toast.show_problem("Deleted 2 plants.", ("Undo", user.undo))
+    user.toast.focus_first()
+    user.press(Qt.Key.Key_Space)
+    assert (user.chosen, user.toast.isHidden(), user.edit.hasFocus()) == (["undo"], True, True)
 
 
-def test_in_little_room_the_buttons_are_below_the_text(desk: ToastDriver) -> None:
-    actions = [("Show these plants", desk.undo), ("Undo", desk.undo)]
+def test_in_little_room_the_buttons_are_below_the_text(user: ToastDriver) -> None:
+    actions = [("Show these plants", user.undo), ("Undo", user.undo)]
     text = "Changed 2 plants. 3 plants have been changed since and were left as they are."
-    desk.toast.show_problem(text, *actions)
-    desk.until(desk.toast.isVisible)
-    label = next(each for each in desk.toast.findChildren(PlainLabel) if each.text() == text)
-    button = desk.button("Undo")
+    user.toast.show_problem(text, *actions)
+    user.until(user.toast.isVisible)
+    label = next(each for each in user.toast.findChildren(PlainLabel) if each.text() == text)
+    button = user.button("Undo")
     assert button.x() > label.geometry().right()
-    desk.toast.set_area(QRect(100, 0, 360, 300))
-    desk.until(lambda: button.y() > label.geometry().bottom())
+    user.toast.set_area(QRect(100, 0, 360, 300))
+    user.until(lambda: button.y() > label.geometry().bottom())
     assert label.height() <= 3 * label.fontMetrics().lineSpacing()
-    assert desk.toast.geometry().right() <= 100 + 360
-    desk.toast.show_message("Short.", *actions)
-    desk.until(lambda: desk.button("Undo").x() > label.geometry().right())
+    assert user.toast.geometry().right() <= 100 + 360
+    user.toast.show_message("Short.", *actions)
+    user.until(lambda: user.button("Undo").x() > label.geometry().right())
 
 
-def test_progress_is_shown_only_where_it_takes_time(desk: ToastDriver, theme: Theme) -> None:
-    desk.toast.show_progress("Deleting…")
-    assert desk.toast.isHidden()
-    desk.until(lambda: desk.toast.isVisible() and desk.toast.text == "Deleting…")
-    desk.toast.clear()
-    desk.toast.show_progress("Undoing…")
-    desk.toast.show_problem("Nothing was undone.")
-    later = ToastDriver(desk.qtbot, theme)
+def test_progress_is_shown_only_where_it_takes_time(user: ToastDriver, theme: Theme) -> None:
+    user.toast.show_progress("Deleting…")
+    assert user.toast.isHidden()
+    user.until(lambda: user.toast.isVisible() and user.toast.text == "Deleting…")
+    user.toast.clear()
+    user.toast.show_progress("Undoing…")
+    user.toast.show_problem("Nothing was undone.")
+    later = ToastDriver(user.qtbot, theme)
     later.toast.show_progress("Undoing…")
-    desk.until(later.toast.isVisible)
-    assert desk.toast.text == "Nothing was undone."
+    user.until(later.toast.isVisible)
+    assert user.toast.text == "Nothing was undone."
 
 
-def test_progress_stays_where_the_message_before_would_have_disappeared(desk: ToastDriver, theme: Theme) -> None:
-    desk.toast.show_message("Imported 2 plants.")
-    desk.toast.show_progress("Deleting…")
-    desk.until(lambda: desk.toast.isVisible() and desk.toast.text == "Deleting…")
-    later = ToastDriver(desk.qtbot, theme)
+def test_progress_stays_where_the_message_before_would_have_disappeared(user: ToastDriver, theme: Theme) -> None:
+    user.toast.show_message("Imported 2 plants.")
+    user.toast.show_progress("Deleting…")
+    user.until(lambda: user.toast.isVisible() and user.toast.text == "Deleting…")
+    later = ToastDriver(user.qtbot, theme)
     later.toast.show_message("Copied 2 plants.")
-    desk.until(later.toast.isHidden)
-    assert desk.toast.isVisible()
+    user.until(later.toast.isHidden)
+    assert user.toast.isVisible()
 
 
 # --- the line below the form ------------------------------------------------------------------------------------------

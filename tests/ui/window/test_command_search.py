@@ -51,14 +51,14 @@ class SearchDriver(WindowDriver):
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, context: WindowContext) -> SearchDriver:
+def user(qtbot: QtBot, context: WindowContext) -> SearchDriver:
     return SearchDriver(qtbot, context)
 
 
-def test_all_commands_are_listed_with_their_keys_also_those_of_submenus_and_of_no_menu(desk: SearchDriver) -> None:
-    QTest.keyClick(desk.window, Qt.Key.Key_L, Qt.KeyboardModifier.ControlModifier)
-    assert desk.chosen == ["&Larger text"], "its key works"
-    found = desk.find("")
+def test_all_commands_are_listed_with_their_keys_also_those_of_submenus_and_of_no_menu(user: SearchDriver) -> None:
+    QTest.keyClick(user.window, Qt.Key.Key_L, Qt.KeyboardModifier.ControlModifier)
+    assert user.chosen == ["&Larger text"], "its key works"
+    found = user.find("")
     assert ["Water all", "Ctrl+W"] in found
     assert ["Larger text", "Ctrl+L"] in found
     assert ["Theme: Dark", ""] in found
@@ -74,40 +74,40 @@ def test_all_commands_are_listed_with_their_keys_also_those_of_submenus_and_of_n
         ("LAWN", ["Mow"]),
     ],
 )
-def test_a_command_that_begins_with_the_text_comes_first(desk: SearchDriver, text: str, found: list[str]) -> None:
+def test_a_command_that_begins_with_the_text_comes_first(user: SearchDriver, text: str, found: list[str]) -> None:
     for each in ("Redo Delete Fern", "Copy store…", "&Copy", "&Delete plant", "Back up now"):
-        desk.menus.add(Section.VIEW_PLANTS, each, desk.chosen.clear)
-    assert [name for name, _ in desk.find(text)][: len(found)] == found
+        user.menus.add(Section.VIEW_PLANTS, each, user.chosen.clear)
+    assert [name for name, _ in user.find(text)][: len(found)] == found
 
 
 def test_enter_runs_the_first_command_that_has_all_words_down_the_next_one_and_a_click_another(
-    desk: SearchDriver,
+    user: SearchDriver,
 ) -> None:
-    assert desk.find("LIGHT the") == [["Theme: Light", ""]]
-    desk.press(Qt.Key.Key_Return)
-    desk.until(lambda: desk.chosen == ["light"])
-    assert desk.find("theme") == [["Theme: Dark", ""], ["Theme: Light ✓", ""]]
-    desk.hit(Qt.Key.Key_Down, Qt.Key.Key_Return)
-    desk.until(lambda: desk.chosen == ["light", "light"])
-    desk.find("water")
-    table = desk.the(CommandSearch).findChildren(PlainTable)[0]
+    assert user.find("LIGHT the") == [["Theme: Light", ""]]
+    user.press(Qt.Key.Key_Return)
+    user.until(lambda: user.chosen == ["light"])
+    assert user.find("theme") == [["Theme: Dark", ""], ["Theme: Light ✓", ""]]
+    user.hit(Qt.Key.Key_Down, Qt.Key.Key_Return)
+    user.until(lambda: user.chosen == ["light", "light"])
+    user.find("water")
+    table = user.the(CommandSearch).findChildren(PlainTable)[0]
     place = table.visualRect(table.currentIndex()).center()
     QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=place)
-    desk.until(lambda: desk.chosen == ["light", "light", "&Water all…"])
+    user.until(lambda: user.chosen == ["light", "light", "&Water all…"])
 
 
-def test_where_nothing_is_found_or_can_be_chosen_enter_does_nothing(desk: SearchDriver) -> None:
-    assert desk.find("prune") == [["Prune", ""]]
-    desk.press(Qt.Key.Key_Return)
-    assert (desk.the(CommandSearch).isVisible(), desk.chosen) == (True, [])
-    field = desk.the(CommandSearch).findChildren(SearchEdit)[0]
-    desk.type(field, "wataer")
-    assert rows_of(desk.the(CommandSearch).findChildren(PlainTable)[0]) == []
+def test_where_nothing_is_found_or_can_be_chosen_enter_does_nothing(user: SearchDriver) -> None:
+    assert user.find("prune") == [["Prune", ""]]
+    user.press(Qt.Key.Key_Return)
+    assert (user.the(CommandSearch).isVisible(), user.chosen) == (True, [])
+    field = user.the(CommandSearch).findChildren(SearchEdit)[0]
+    user.type(field, "wataer")
+    assert rows_of(user.the(CommandSearch).findChildren(PlainTable)[0]) == []
     nothing = "No command has these words."
-    assert nothing in [each.text() for each in desk.the(CommandSearch).findChildren(QLabel) if each.isVisible()]
-    desk.press(Qt.Key.Key_Return)
-    desk.type(field, "water")
-    assert nothing not in [each.text() for each in desk.the(CommandSearch).findChildren(QLabel) if each.isVisible()]
+    assert nothing in [each.text() for each in user.the(CommandSearch).findChildren(QLabel) if each.isVisible()]
+    user.press(Qt.Key.Key_Return)
+    user.type(field, "water")
+    assert nothing not in [each.text() for each in user.the(CommandSearch).findChildren(QLabel) if each.isVisible()]
 
 
 @pytest.mark.parametrize(
@@ -122,18 +122,18 @@ def test_a_setting_is_found_by_its_words_and_shown(
     qtbot: QtBot, bare: Workspace, store: SqliteStore, words: str, found: str
 ) -> None:
     open_store(bare, store)
-    desk = WindowDriver(qtbot, bare.window())
+    user = WindowDriver(qtbot, bare.window())
     for _ in range(2):
-        desk.choose("Help", "Find a command…")
-        dialog = desk.the(CommandSearch)
-        desk.until(dialog.isActiveWindow)
-        desk.type(dialog.findChildren(SearchEdit)[0], words)
+        user.choose("Help", "Find a command…")
+        dialog = user.the(CommandSearch)
+        user.until(dialog.isActiveWindow)
+        user.type(dialog.findChildren(SearchEdit)[0], words)
         assert [text for text, _ in rows_of(dialog.findChildren(PlainTable)[0])] == [found]
-        desk.press(Qt.Key.Key_Return)
-        desk.until(lambda: any(each.isVisible() for each in desk.window.findChildren(SettingsDialog)))
-        settings = desk.the(SettingsDialog)
-        desk.until(settings.isActiveWindow)
+        user.press(Qt.Key.Key_Return)
+        user.until(lambda: any(each.isVisible() for each in user.window.findChildren(SettingsDialog)))
+        settings = user.the(SettingsDialog)
+        user.until(settings.isActiveWindow)
         label = found.rpartition(": ")[2]
-        assert any(row.label == label and row.isAncestorOf(desk.focused) for row in settings.findChildren(SettingRow))
-        desk.press(Qt.Key.Key_Escape)
-        desk.until(lambda: not any(each.isVisible() for each in desk.window.findChildren(SettingsDialog)))
+        assert any(row.label == label and row.isAncestorOf(user.focused) for row in settings.findChildren(SettingRow))
+        user.press(Qt.Key.Key_Escape)
+        user.until(lambda: not any(each.isVisible() for each in user.window.findChildren(SettingsDialog)))

@@ -52,18 +52,18 @@ class ListDriver(EntryDriver):
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, bare: Workspace, store: SqliteStore, tmp_path: Path) -> ListDriver:
+def user(qtbot: QtBot, bare: Workspace, store: SqliteStore, tmp_path: Path) -> ListDriver:
     store.add(new_plant({"id": 1, "name": "Monstera deliciosa", "tag": "office"}), FORM).result()
     open_store(bare, store)
-    desk = ListDriver(qtbot, bare, store, tmp_path)
-    desk.until(lambda: desk.the(PlantTableView).model().rowCount() == 1)
-    return desk
+    user = ListDriver(qtbot, bare, store, tmp_path)
+    user.until(lambda: user.the(PlantTableView).model().rowCount() == 1)
+    return user
 
 
 @pytest.fixture
-def listed(desk: ListDriver) -> ListDriver:
-    desk.names.replace(LISTED, "names.txt")
-    return desk
+def listed(user: ListDriver) -> ListDriver:
+    user.names.replace(LISTED, "names.txt")
+    return user
 
 
 def test_own_names_come_first_then_those_of_the_list(listed: ListDriver) -> None:
@@ -95,19 +95,19 @@ def test_a_listed_name_is_chosen_by_a_key(listed: ListDriver) -> None:
     listed.expect_newest(("Salvia officinalis", None))
 
 
-def test_for_a_misspelt_name_that_of_a_plant_is_offered(desk: ListDriver) -> None:
-    desk.type_name("Monstera delizioza")
-    desk.until(lambda: desk.offered() == ["Monstera deliciosa"])
-    assert (desk.name.text(), desk.tag.text()) == ("Monstera delizioza", "")
-    QTest.keyClicks(desk.name, "xyz")
-    desk.until(lambda: not desk.offered())
-    assert desk.name.text() == "Monstera deliziozaxyz"
-    desk.type(desk.name, "Monstera delizioza")
-    desk.until(lambda: desk.offered() == ["Monstera deliciosa"])
-    QTest.keyClick(desk.name, Qt.Key.Key_Down)
-    assert (desk.name.text(), desk.tag.text()) == ("Monstera deliciosa", "office")
-    QTest.keyClick(desk.name, Qt.Key.Key_Return)
-    desk.expect_newest(("Monstera deliciosa", "office"), ("Monstera deliciosa", "office"))
+def test_for_a_misspelt_name_that_of_a_plant_is_offered(user: ListDriver) -> None:
+    user.type_name("Monstera delizioza")
+    user.until(lambda: user.offered() == ["Monstera deliciosa"])
+    assert (user.name.text(), user.tag.text()) == ("Monstera delizioza", "")
+    QTest.keyClicks(user.name, "xyz")
+    user.until(lambda: not user.offered())
+    assert user.name.text() == "Monstera deliziozaxyz"
+    user.type(user.name, "Monstera delizioza")
+    user.until(lambda: user.offered() == ["Monstera deliciosa"])
+    QTest.keyClick(user.name, Qt.Key.Key_Down)
+    assert (user.name.text(), user.tag.text()) == ("Monstera deliciosa", "office")
+    QTest.keyClick(user.name, Qt.Key.Key_Return)
+    user.expect_newest(("Monstera deliciosa", "office"), ("Monstera deliciosa", "office"))
 
 
 def test_the_settings_have_the_number_of_names_and_a_switch(listed: ListDriver) -> None:
@@ -124,37 +124,37 @@ def test_the_settings_have_the_number_of_names_and_a_switch(listed: ListDriver) 
     assert listed.offered() == []
 
 
-def test_a_list_is_made_of_a_file_and_removed(desk: ListDriver, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = desk.file("\n".join(LISTED))
+def test_a_list_is_made_of_a_file_and_removed(user: ListDriver, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = user.file("\n".join(LISTED))
     monkeypatch.setattr(FileDialog, "get_open_file", lambda *_: str(file))
-    desk.open_dialog()
-    assert "There is no list yet." in desk.texts()
-    desk.button("Choose a file…").click()
-    desk.until(lambda: any(text.startswith("5 names from “names.txt”") for text in desk.texts()))
-    assert desk.names.beginning("salvia n", 9) == ["Salvia nemorosa"]
-    assert desk.button("Choose a file…").hasFocus(), "another Enter removes nothing"
-    desk.button("Remove the list").click()
-    desk.until(lambda: "There is no list yet." in desk.texts())
-    assert desk.count() == 0
+    user.open_dialog()
+    assert "There is no list yet." in user.texts()
+    user.button("Choose a file…").click()
+    user.until(lambda: any(text.startswith("5 names from “names.txt”") for text in user.texts()))
+    assert user.names.beginning("salvia n", 9) == ["Salvia nemorosa"]
+    assert user.button("Choose a file…").hasFocus(), "another Enter removes nothing"
+    user.button("Remove the list").click()
+    user.until(lambda: "There is no list yet." in user.texts())
+    assert user.count() == 0
 
 
-def test_what_is_left_out_of_a_downloaded_list_is_said(desk: ListDriver, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_left_out_of_a_downloaded_list_is_said(user: ListDriver, monkeypatch: pytest.MonkeyPatch) -> None:
     table = (
         "taxonID\tkingdom\tscientificName\ttaxonomicStatus\n1\tPlantae\tSalvia nemorosa\tAccepted\n"
         "2\tPlantae\tSalvia odd\tSynonym\n3\tAnimalia\tPanthera leo\tAccepted\n"
     )
-    file = desk.folder / "classification.csv"
+    file = user.folder / "classification.csv"
     file.write_text(table, encoding="utf-8")
     monkeypatch.setattr(FileDialog, "get_open_file", lambda *_: str(file))
-    desk.open_dialog()
-    desk.button("Choose a file…").click()
+    user.open_dialog()
+    user.button("Choose a file…").click()
     left_out = "2 names are left out, as they are not accepted, not of plants or fungi, or cannot be read."
-    desk.until(lambda: left_out in desk.texts())
-    assert any(text.startswith("1 name from “classification.csv”") for text in desk.texts())
-    dialog = desk.the(NamesDialog)
+    user.until(lambda: left_out in user.texts())
+    assert any(text.startswith("1 name from “classification.csv”") for text in user.texts())
+    dialog = user.the(NamesDialog)
     layout = dialog.layout()
     assert layout is not None
-    desk.until(lambda: dialog.height() >= layout.totalHeightForWidth(dialog.width()))
+    user.until(lambda: dialog.height() >= layout.totalHeightForWidth(dialog.width()))
 
 
 def test_closing_while_a_list_is_read_leaves_the_one_before(

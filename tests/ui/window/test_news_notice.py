@@ -15,13 +15,13 @@ def test_it_is_offered_after_an_update(
 ) -> None:
     context.preferences.are_new = is_first_start
     context.preferences.change(seen_version=seen)
-    notice, desk = VersionNotice(context), WindowDriver(qtbot, context.page)
+    notice, user = VersionNotice(context), WindowDriver(qtbot, context.page)
     notice.set_up()
     is_offered = not is_first_start and seen != __version__
-    assert [bar.title for bar in desk.bars] == [f"This is PlantDesk {__version__}"] * is_offered
+    assert [bar.title for bar in user.bars] == [f"This is PlantDesk {__version__}"] * is_offered
     if is_offered:
         with qtbot.waitSignal(notice.news_requested):
-            desk.button("See what is new").click()
-        desk.bars[0].clear()
+            user.button("See what is new").click()
+        user.bars[0].clear()
     notice.set_up()
-    assert not desk.bars
+    assert not user.bars

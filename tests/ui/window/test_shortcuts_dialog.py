@@ -31,7 +31,7 @@ from tests.ui.conftest import Adder
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, context: WindowContext) -> WindowDriver:
+def user(qtbot: QtBot, context: WindowContext) -> WindowDriver:
     """The window with the commands of Help."""
     HelpCommands(context)
     return WindowDriver(qtbot, context.page)
@@ -40,8 +40,8 @@ def desk(qtbot: QtBot, context: WindowContext) -> WindowDriver:
 class ManualDriver(WindowDriver):
     """The manual, which is open."""
 
-    def __init__(self, desk: WindowDriver) -> None:
-        super().__init__(desk.qtbot, desk.the(ManualDialog))
+    def __init__(self, user: WindowDriver) -> None:
+        super().__init__(user.qtbot, user.the(ManualDialog))
         self.pages, self.text, self.search = self.the(QListWidget), self.the(QTextBrowser), self.the(QLineEdit)
 
     def listed(self) -> list[str]:
@@ -64,48 +64,48 @@ class ManualDriver(WindowDriver):
         return [row for row in range(self.pages.count()) if not self.pages.isRowHidden(row)]
 
 
-def test_every_command_with_a_key_is_listed_once(desk: WindowDriver, context: WindowContext) -> None:
+def test_every_command_with_a_key_is_listed_once(user: WindowDriver, context: WindowContext) -> None:
     context.menus.add(Section.FILE_BACKUPS, "&Water…", print, "Ctrl+W")
     context.menus.add(Section.VIEW_APPEARANCE, "&Larger", print, "Ctrl++")
-    desk.choose("Help", "Keyboard shortcuts")
-    listed = WindowDriver(desk.qtbot, desk.the(ShortcutsDialog)).texts()
+    user.choose("Help", "Keyboard shortcuts")
+    listed = WindowDriver(user.qtbot, user.the(ShortcutsDialog)).texts()
     assert [listed.count(text) for text in ("Water", "W", "Keyboard shortcuts", "/")] == [1, 1, 1, 1]
     assert "About PlantDesk" not in listed
     assert {"Plants", "Find", "View", "Program", "Enter", "Esc", "Home"} <= set(listed)
-    names = [each.accessibleName() for each in desk.the(ShortcutsDialog).findChildren(QWidget)]
+    names = [each.accessibleName() for each in user.the(ShortcutsDialog).findChildren(QWidget)]
     assert {"Ctrl+W", "Ctrl++", "Shift+F10"} <= set(names)
 
 
 def test_commands_are_listed_without_what_they_act_on(
-    desk: WindowDriver, context: WindowContext, store: SqliteStore, queries: StoreQueries, add: Adder
+    user: WindowDriver, context: WindowContext, store: SqliteStore, queries: StoreQueries, add: Adder
 ) -> None:
     EditCommands(context).set_store(OpenStore(store, queries))
     context.undo_stack.push(AddedPlant(add("Fern")[0]))
     context.menus.add(Section.EDIT_PLANTS, "&Delete plant", print, "Del").setText("&Delete 8 plants")
-    assert desk.action("Undo Add “Fern”").isEnabled()
-    desk.choose("Help", "Keyboard shortcuts")
-    listed = WindowDriver(desk.qtbot, desk.the(ShortcutsDialog)).texts()
+    assert user.action("Undo Add “Fern”").isEnabled()
+    user.choose("Help", "Keyboard shortcuts")
+    listed = WindowDriver(user.qtbot, user.the(ShortcutsDialog)).texts()
     commands = [text for text in listed if text.startswith(("Undo", "Redo", "Delete"))]
     assert commands == ["Undo", "Redo", "Delete plant"]
 
 
-def test_the_groups_are_in_two_columns_where_there_is_room_and_scroll_by_keys(desk: WindowDriver) -> None:
-    desk.choose("Help", "Keyboard shortcuts")
-    dialog = desk.the(ShortcutsDialog)
+def test_the_groups_are_in_two_columns_where_there_is_room_and_scroll_by_keys(user: WindowDriver) -> None:
+    user.choose("Help", "Keyboard shortcuts")
+    dialog = user.the(ShortcutsDialog)
     labels = {label.text(): label.mapTo(dialog, QPoint()) for label in dialog.findChildren(QLabel)}
     plants, view = labels["Plants"], labels["View"]
     assert (plants.y(), plants.x() < view.x()) == (view.y(), True)
     dialog.resize(700, 250)
     bar = dialog.findChildren(QScrollArea)[0].verticalScrollBar()
-    desk.until(lambda: bar.maximum() > 0)
+    user.until(lambda: bar.maximum() > 0)
     QTest.keyClick(dialog.focusWidget(), Qt.Key.Key_Tab)
     QTest.keyClick(dialog.focusWidget(), Qt.Key.Key_PageDown)
     assert bar.value() == min(bar.maximum(), bar.pageStep())
 
 
-def test_the_manual_has_its_pages_and_their_links_lead_on(desk: WindowDriver) -> None:
-    desk.choose("Help", "Manual")
-    opened = ManualDriver(desk)
+def test_the_manual_has_its_pages_and_their_links_lead_on(user: WindowDriver) -> None:
+    user.choose("Help", "Manual")
+    opened = ManualDriver(user)
     pages, text = opened.pages, opened.text
     assert opened.listed()[:3] == ["Summary", "The window", "Commands"]
     assert "Ctrl+Z" in text.toPlainText()
@@ -126,9 +126,9 @@ def title_of(page: str) -> str:
     return manual.page_text(page).partition("\n")[0].removeprefix("# ")
 
 
-def test_the_manual_is_searched_over_all_pages(desk: WindowDriver) -> None:
-    desk.choose("Help", "Manual")
-    opened = ManualDriver(desk)
+def test_the_manual_is_searched_over_all_pages(user: WindowDriver) -> None:
+    user.choose("Help", "Manual")
+    opened = ManualDriver(user)
     opened.type(opened.search, "u+0000")
     assert opened.listed() == [title_of(name) for name in manual.PAGES if "U+0000" in manual.page_text(name)]
     assert opened.found() == {"u+0000"}
@@ -139,9 +139,9 @@ def test_the_manual_is_searched_over_all_pages(desk: WindowDriver) -> None:
     assert opened.listed() == ["Summary", *map(title_of, manual.PAGES)]
 
 
-def test_several_words_are_found_on_pages_that_have_all_of_them(desk: WindowDriver) -> None:
-    desk.choose("Help", "Manual")
-    opened = ManualDriver(desk)
+def test_several_words_are_found_on_pages_that_have_all_of_them(user: WindowDriver) -> None:
+    user.choose("Help", "Manual")
+    opened = ManualDriver(user)
     opened.type(opened.search, "reader Barcode")
     texts = {name: manual.page_text(name).casefold() for name in manual.PAGES}
     assert opened.listed() == [title_of(each) for each, text in texts.items() if "reader" in text and "barcode" in text]
@@ -150,19 +150,19 @@ def test_several_words_are_found_on_pages_that_have_all_of_them(desk: WindowDriv
     assert "barcode reader" in opened.found()
 
 
-def test_the_manual_and_the_shortcuts_have_a_key_each(desk: WindowDriver) -> None:
-    desk.activate()
-    QTest.keyClick(desk.window, Qt.Key.Key_F1)
-    opened = ManualDriver(desk)
-    desk.until(opened.search.hasFocus)
+def test_the_manual_and_the_shortcuts_have_a_key_each(user: WindowDriver) -> None:
+    user.activate()
+    QTest.keyClick(user.window, Qt.Key.Key_F1)
+    opened = ManualDriver(user)
+    user.until(opened.search.hasFocus)
     opened.pages.setCurrentRow(1)
     QTest.keyClick(opened.search, Qt.Key.Key_PageDown)
     assert opened.text.verticalScrollBar().value() > 0
     QTest.keyClick(opened.search, Qt.Key.Key_Escape)
-    desk.until(lambda: not any(each.isVisible() for each in desk.window.findChildren(ManualDialog)))
-    desk.activate()
-    QTest.keyClick(desk.window, Qt.Key.Key_Slash, Qt.KeyboardModifier.ControlModifier)
-    listed = WindowDriver(desk.qtbot, desk.the(ShortcutsDialog)).texts()
+    user.until(lambda: not any(each.isVisible() for each in user.window.findChildren(ManualDialog)))
+    user.activate()
+    QTest.keyClick(user.window, Qt.Key.Key_Slash, Qt.KeyboardModifier.ControlModifier)
+    listed = WindowDriver(user.qtbot, user.the(ShortcutsDialog)).texts()
     assert [listed[listed.index(name) - 1] for name in ("Manual", "Keyboard shortcuts")] == ["F1", "/"]
 
 
@@ -183,18 +183,18 @@ def test_the_summary_names_the_language_of_the_other_pages_only_where_it_is_anot
     assert ("Englis" in opened.text.toPlainText()) == (language == "de")  # or “Englisch”, once the remark is translated
 
 
-def test_what_is_new_is_a_page_of_the_manual(desk: WindowDriver) -> None:
+def test_what_is_new_is_a_page_of_the_manual(user: WindowDriver) -> None:
     for _ in range(2):
-        desk.action("What is new").trigger()
-    assert len(desk.window.findChildren(ManualDialog)) == 1
-    text = ManualDriver(desk).text.toPlainText()
+        user.action("What is new").trigger()
+    assert len(user.window.findChildren(ManualDialog)) == 1
+    text = ManualDriver(user).text.toPlainText()
     assert text.startswith("What is new")
     assert "Use PlantDesk in German, French or Spanish: Settings > Language." in text
 
 
-def test_a_diagnosis_without_private_data_can_be_copied(desk: WindowDriver, context: WindowContext) -> None:
-    desk.choose("Help", "About PlantDesk")
-    about = WindowDriver(desk.qtbot, desk.the(AboutDialog))
+def test_a_diagnosis_without_private_data_can_be_copied(user: WindowDriver, context: WindowContext) -> None:
+    user.choose("Help", "About PlantDesk")
+    about = WindowDriver(user.qtbot, user.the(AboutDialog))
     about.button("Copy diagnosis").click()
     diagnosis = QGuiApplication.clipboard().text()
     assert diagnosis == about.the(QPlainTextEdit).toPlainText()

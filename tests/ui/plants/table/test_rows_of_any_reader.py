@@ -118,7 +118,7 @@ def test_plants_that_are_deleted_and_added_again_at_once_are_listed_as_the_newes
 _COLUMNS = [Column.ADDED, Column.ADDED, *Column]
 
 
-class _Desk:
+class _TableDriver:
     """Random changes of a store, and of what the table shows of it."""
 
     def __init__(self, qtbot: QtBot, store: _HookedStore, model: PlantModel, seed: int) -> None:
@@ -181,15 +181,15 @@ class _Desk:
 def test_the_rows_are_those_of_the_store_after_any_failures(
     qtbot: QtBot, store: _HookedStore, model: PlantModel, seed: int
 ) -> None:
-    desk = _Desk(qtbot, store, model, seed)
-    desk.add()
+    user = _TableDriver(qtbot, store, model, seed)
+    user.add()
     model.set_store(store)
     for _ in range(8):
-        store.hook = desk.fail
+        store.hook = user.fail
         for _ in range(12):
-            desk.chance.choice([desk.add, desk.add, desk.delete, desk.tag, desk.undo, desk.show, desk.compare])()
-            desk.look()
+            user.chance.choice([user.add, user.add, user.delete, user.tag, user.undo, user.show, user.compare])()
+            user.look()
         store.hook = _answer
-        desk.settle()
-        desk.add()
-        desk.settle()
+        user.settle()
+        user.add()
+        user.settle()
