@@ -181,6 +181,7 @@ class Chaos:
         self.database.chmod(0o600)
 
     def move_away_and_back(self) -> None:
+        self.wait_for_servers()  # one that starts without the file ends, as it must
         away = self.database.with_name("away.db")
         self.database.rename(away)
         self.ended.wait(self.random.uniform(0.01, 1))

@@ -107,8 +107,7 @@ def looked_at(answer: Answer) -> int:
     """Check that it is a response of the API; return whether it acknowledges a plant."""
     assert answer.headers["Date"]
     if answer.status == 200:
-        said = json.loads(answer.body or "{}")
-        return int("name" in said)
+        return int("name" in json.loads(answer.body or "{}"))
     if answer.body:  # there is none for HEAD
         assert answer.number
     return 0

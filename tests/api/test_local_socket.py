@@ -58,8 +58,7 @@ def test_it_refuses_what_the_port_refuses(api: Api, folder: Path) -> None:
 
 
 def test_only_its_owner_can_reach_it_and_it_ends_with_the_server(api: Api, folder: Path) -> None:
-    path = path_of(api, folder)
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path_of(api, folder).stat().st_mode) == 0o600
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     api.server.stop()
     assert not folder.exists()

@@ -39,8 +39,7 @@ def test_a_plant_is_stored_exactly_as_sent_and_answered(api: Api, new_id: int, n
 
 @pytest.mark.parametrize("written", ["{}", "{}.0", "{}e0", "{}0E-1"])
 def test_an_integer_may_have_any_notation(api: Api, new_id: int, written: str) -> None:
-    body = f'{{"id": {written.format(new_id)}, "name": "Fern"}}'.encode()
-    assert api.post(body).status == 200
+    assert api.post(f'{{"id": {written.format(new_id)}, "name": "Fern"}}'.encode()).status == 200
     assert new_id in api.stored()
 
 
@@ -67,8 +66,7 @@ def test_a_query_is_ignored(api: Api, new_id: int) -> None:
 
 
 def test_a_body_of_exactly_1_mib_passes(api: Api, new_id: int) -> None:
-    body = f'{{"id": {new_id}, "name": "Fern"}}'.encode().ljust(1_048_576)
-    assert api.post(body).status == 200
+    assert api.post(f'{{"id": {new_id}, "name": "Fern"}}'.encode().ljust(1_048_576)).status == 200
 
 
 def test_a_chunked_body_of_exactly_1_mib_passes_and_a_byte_more_does_not(api: Api, new_id: int) -> None:

@@ -149,8 +149,7 @@ def test_a_request_that_waits_for_its_response_is_the_last_one_if_another_follow
 
 def test_requests_after_connection_close_are_ignored(api: Api) -> None:
     late = plant()
-    found = api.exchange(api.whole(plant()) + api.whole(late))
-    assert [answer.status for answer in found] == [200]
+    assert [answer.status for answer in api.exchange(api.whole(plant()) + api.whole(late))] == [200]
     assert late["id"] not in api.stored()
 
 

@@ -70,8 +70,7 @@ def test_an_invalid_value_resets_nothing_else(
 ) -> None:
     kept = {"language": "fr", "text_scale": 1.5, "of_a_newer_version": [1]}
     file.write_text(json.dumps({**kept, **invalid}))
-    loaded = settings.load(file)
-    assert loaded == Settings.model_validate(kept)
+    assert settings.load(file) == Settings.model_validate(kept)
     assert "The setting" in caplog.text
     assert file.exists()
     settings.update(file, lambda now: now.changed(port=9000), Settings())

@@ -272,8 +272,7 @@ def test_the_newest_of_a_selection_are_the_first_of_all(store: PlantStore) -> No
         assert found == [*range(1298, 0, -2)]
         for limit in (1, 512, 600, 700):
             assert [row.id for row in reader.selected(form, limit)] == found[:limit]
-        some = Selection(ids=[2, 3, 4])
-        assert [row.id for row in reader.selected(some, 2)] == [4, 3]
+        assert [row.id for row in reader.selected(Selection(ids=[2, 3, 4]), 2)] == [4, 3]
 
 
 def test_names_in_use(reader: PlantReader) -> None:
