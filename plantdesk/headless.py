@@ -28,16 +28,14 @@ def serve(location: StoreLocation, port: int, *, verbose: bool = False) -> None:
     """
     process.forbid_tracing()
     with (
-        ThreadPoolExecutor(1, "request-log") as request_log,  # no request waits for standard error
+        ThreadPoolExecutor(1, "request-log") as log,  # no request waits for standard error
         signal_socket(*STOP_SIGNALS) as signals,
         logs.log_to(paths.log_folder() / "serve.log", console=True),
         contextlib.closing(location.open()) as store,
         contextlib.ExitStack() as stack,
     ):
         stack.callback(store.begin_backups())
-        activity = Activity(
-            (lambda entry: request_log.submit(output.report, _format_request(entry))) if verbose else None
-        )
+        activity = Activity((lambda entry: log.submit(output.report, _format_request(entry))) if verbose else None)
         server = Server(store, location, paths.runtime_folder(), activity=activity)
         url = stack.enter_context(_run_server(server, port))
         if not isinstance(sys.stdout, output.CapturedOutput):  # shown only at the end

@@ -104,12 +104,8 @@ class HttpProtocol(HttpToolsProtocol):
 
     def _abort_most_idle(self) -> None:
         """Abort the connection that has been idle for longest; one with a response due is not idle."""
-        idle = [
-            connection
-            for connection in self.connections
-            if isinstance(connection, HttpProtocol) and not connection.is_busy
-        ]
-        aborted = min(idle, key=lambda connection: connection.idle_since, default=self)
+        idle = [other for other in self.connections if isinstance(other, HttpProtocol) and not other.is_busy]
+        aborted = min(idle, key=lambda other: other.idle_since, default=self)
         self.connections.discard(aborted)
         aborted.transport.abort()
 

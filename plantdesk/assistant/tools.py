@@ -33,7 +33,7 @@ _MAX_PAGE_SIZE = 200
 #: The most characters of a text in a list; `get_plants` returns whole texts.
 _MAX_TEXT_LENGTH = 200
 #: The most plants that a preview shows.
-_MAX_PREVIEWED_PLANTS = 10
+_MAX_PREVIEWED = 10
 #: The most characters of the name that a client gives itself.
 _MAX_CLIENT_NAME_LENGTH = 40
 #: Kinds of changes that add plants: undoing them deletes plants.
@@ -201,11 +201,9 @@ class Tools:
                 if len(rows) > 1:
                     raise ToolError("A name is for one plant: give one ID.")
             edits = [edit for row in rows if (edit := _build_edit(row, texts)) is not None]
-        lines = [
-            f"{edit.seen.id} {_format_texts(edit.seen)} -> {_format_texts(edit)}"
-            for edit in edits[:_MAX_PREVIEWED_PLANTS]
-        ]
-        return self._apply_if_confirmed(edits, lines, ctx, confirm)
+        previewed = edits[:_MAX_PREVIEWED]
+        lines = [f"{edit.seen.id} {_format_texts(edit.seen)} -> {_format_texts(edit)}" for edit in previewed]
+        return self._apply_confirmed(edits, lines, ctx, confirm)
 
     def merge_tags(
         self,
@@ -225,9 +223,9 @@ class Tools:
             edits = [edited(row, tag=into) for row in rows]
         lines = [
             printable(f"{counts[tag]} of “{tag[:_MAX_TEXT_LENGTH]}” -> “{into[:_MAX_TEXT_LENGTH]}”")
-            for tag in merged[:_MAX_PREVIEWED_PLANTS]
+            for tag in merged[:_MAX_PREVIEWED]
         ]
-        return self._apply_if_confirmed(edits, lines, ctx, confirm)
+        return self._apply_confirmed(edits, lines, ctx, confirm)
 
     def delete_plants(
         self, ctx: Context, ids: _Ids | None = None, search: _Search = "", confirm: _Confirm = ""
@@ -236,9 +234,8 @@ class Tools:
         with self._open_reader() as reader:
             rows = self._select_rows(reader, ids, search)
         edits = [Delete(row.id, row.version, row.name) for row in rows]
-        return self._apply_if_confirmed(
-            edits, [f"{row.id} {_format_texts(row)}" for row in rows[:_MAX_PREVIEWED_PLANTS]], ctx, confirm
-        )
+        lines = [f"{row.id} {_format_texts(row)}" for row in rows[:_MAX_PREVIEWED]]
+        return self._apply_confirmed(edits, lines, ctx, confirm)
 
     def undo_change(self, number: _Offset, ctx: Context, confirm: _Confirm = "") -> Changed:
         """Undo a change of recent_changes; first as a preview. Plants that were changed since stay as they are."""
@@ -290,7 +287,7 @@ class Tools:
         if plants > self._max_plants:
             raise ToolError(f"{plants:,} plants are more than the {self._max_plants:,} that one call may change.")
 
-    def _apply_if_confirmed(
+    def _apply_confirmed(
         self, edits: Sequence[Update | Delete], lines: list[str], ctx: Context, confirm: str
     ) -> Changed:
         """Make the edits if exactly their preview was confirmed, otherwise return their preview.

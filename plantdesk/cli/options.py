@@ -27,8 +27,8 @@ from plantdesk.cli.parser import (
     parse_duration,
     parse_integer,
     parse_seconds,
+    parse_text,
     parse_time_ago,
-    parse_unicode_text,
 )
 from plantdesk.domain.duplicates import KeepRule
 from plantdesk.domain.errors import PlantDeskError
@@ -202,9 +202,8 @@ def _add_info(commands: Commands) -> None:
     summary = "show whether PlantDesk runs, its address and its database"
     command = add_command(commands, "info", summary, "info.info", "database")
     command.add_flag("--json", "print JSON, for scripts")
-    command.add_argument(
-        "--wait", metavar="SECONDS", type=parse_seconds, default=0.0, help="wait up to this time for it"
-    )
+    text = "wait up to this time for it"
+    command.add_argument("--wait", metavar="SECONDS", type=parse_seconds, default=0.0, help=text)
 
 
 def _add_integration(commands: Commands) -> None:
@@ -269,10 +268,8 @@ def _add_token(commands: Commands) -> None:
     create.add_argument(
         "--output", metavar="FILE", type=Path, help="write it to a new file that only you can read instead"
     )
-    list_command = add_command(
-        actions, "list", "list the tokens without their secrets", "tokens.list_tokens", "database"
-    )
-    list_command.add_flag("--json", "print JSON, for scripts")
+    listing = add_command(actions, "list", "list the tokens without their secrets", "tokens.list_tokens", "database")
+    listing.add_flag("--json", "print JSON, for scripts")
     revoke = add_command(actions, "revoke", "revoke a token at once", "tokens.revoke", "database")
     revoke.add_argument("name", metavar="NAME", help="its name")
     revoke.add_flag("--remove-plants", "also delete the plants it added")
@@ -280,10 +277,8 @@ def _add_token(commands: Commands) -> None:
 
 def _add_filter(command: Parser) -> None:
     """Add the options that select plants."""
-    command.add_argument("--search", metavar="TEXT", type=parse_unicode_text, help=_SEARCH_HELP)
-    command.add_argument(
-        "--tag", type=parse_unicode_text, help="only those with this tag; garden/: also with those below it"
-    )
+    command.add_argument("--search", metavar="TEXT", type=parse_text, help=_SEARCH_HELP)
+    command.add_argument("--tag", type=parse_text, help="only those with this tag; garden/: also with those below it")
     command.add_flag("--no-tag", "only those without a tag")
     _add_origin(command)
 
@@ -314,13 +309,9 @@ def _add_get(commands: Commands) -> None:
 def _add_edit(commands: Commands) -> None:
     command = add_command(commands, "edit", "change name, tag or note of plants", "plants.edit", "database")
     command.add_argument("id", metavar="ID", nargs="?", help="its ID")
-    command.add_argument(
-        "--search", metavar="TEXT", type=parse_unicode_text, help="instead of an ID: all that `list` finds"
-    )
+    command.add_argument("--search", metavar="TEXT", type=parse_text, help="instead of an ID: all that `list` finds")
     tags = command.add_mutually_exclusive_group()
-    tags.add_argument(
-        "--tagged", metavar="TAG", type=parse_unicode_text, help="instead of an ID: those `list --tag` finds"
-    )
+    tags.add_argument("--tagged", metavar="TAG", type=parse_text, help="instead of an ID: those `list --tag` finds")
     tags.add_argument("--untagged", action="store_true", help="instead of an ID: those without a tag")
     _add_origin(command)
     command.add_argument("--name", help="its new name")
@@ -328,7 +319,7 @@ def _add_edit(commands: Commands) -> None:
     command.add_flag("--no-tag", "remove its tag")
     command.add_argument("--note", help='its new note; "": none')
     command.add_argument(
-        "--replace", nargs=2, metavar=("OLD", "NEW"), type=parse_unicode_text, help="replace a text in the name"
+        "--replace", nargs=2, metavar=("OLD", "NEW"), type=parse_text, help="replace a text in the name"
     )
     fields = ["name", "note", "name,note"]
     fields_help = "where to replace and tidy up: name (default), note, or name,note"
@@ -338,9 +329,9 @@ def _add_edit(commands: Commands) -> None:
     command.add_flag("--regex", "OLD is a pattern by the rules of RE2; \\1 in NEW is its first group")
     command.add_flag("--tidy", "remove blanks at the ends and all but one between words")
     command.add_argument("--quotes", choices=["curly", "straight"], help="make quotation marks typographic or straight")
-    command.add_argument("--prefix", metavar="TEXT", type=parse_unicode_text, help="add a text before the name")
-    command.add_argument("--suffix", metavar="TEXT", type=parse_unicode_text, help="add a text after the name")
-    command.add_argument("--note-append", metavar="TEXT", type=parse_unicode_text, help="append a line to the note")
+    command.add_argument("--prefix", metavar="TEXT", type=parse_text, help="add a text before the name")
+    command.add_argument("--suffix", metavar="TEXT", type=parse_text, help="add a text after the name")
+    command.add_argument("--note-append", metavar="TEXT", type=parse_text, help="append a line to the note")
     command.add_flag("--dry-run", "change nothing; print the number and the first changes")
     command.add_flag("--yes", "do not ask when several plants change")
 
@@ -354,10 +345,8 @@ def _add_delete(commands: Commands) -> None:
 
 def _add_tag(commands: Commands) -> None:
     actions = add_group(commands, "tag", "list, rename, merge and remove tags")
-    list_command = add_command(
-        actions, "list", "list the tags with the number of their plants", "tags.list_tags", "database"
-    )
-    list_command.add_flag("--json", _JSON_HELP)
+    summary = "list the tags with the number of their plants"
+    add_command(actions, "list", summary, "tags.list_tags", "database").add_flag("--json", _JSON_HELP)
     rename = add_command(actions, "rename", "rename a tag on all its plants", "tags.rename", "database")
     rename.add_argument("tag", metavar="TAG", help="the tag")
     rename.add_argument("new", metavar="NEW", help="a name that no other tag has")
@@ -460,9 +449,9 @@ def _add_labels(commands: Commands) -> None:
     command.add_argument("ids", metavar="ID", nargs="*", help="IDs of plants (default: all that the options select)")
     _add_filter(command)
     sheet_help = "part of the name of a sheet, such as L7159 (default: L7160); another one prints their names"
-    command.add_argument("--sheet", default="L7160", type=parse_unicode_text, help=sheet_help)
+    command.add_argument("--sheet", default="L7160", type=parse_text, help=sheet_help)
     line_help = "a line of your own in place of tag and ID, with {name}, {tag}, {id} or {note}"
-    command.add_argument("--line", default="", metavar="TEXT", type=parse_unicode_text, help=line_help)
+    command.add_argument("--line", default="", metavar="TEXT", type=parse_text, help=line_help)
     start_help = "the first label of the first sheet that is not used yet (default: 1)"
     command.add_argument("--start", default=1, metavar="NUMBER", type=parse_integer, help=start_help)
 

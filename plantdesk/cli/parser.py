@@ -109,7 +109,7 @@ def parse_duration(text: str) -> timedelta:
     return timedelta(**{_DURATION_UNITS[match[2]]: int(match[1])})
 
 
-def parse_unicode_text(text: str) -> str:
+def parse_text(text: str) -> str:
     """Parse any text that is valid in the encoding of the terminal, as all texts of plants are."""
     if not is_unicode(text):
         raise argparse.ArgumentTypeError(Text("“{text}” is not valid text", text=printable(text)))

@@ -290,8 +290,7 @@ def count_title_rows(rows: Iterable[Sequence[str | None]]) -> int:
 def guess_columns(columns: Sequence[str], rows: Sequence[Sequence[str | None]]) -> dict[str, int]:
     """Return the position of each field's column by the headers, or by the contents if no header is known."""
     texts = {
-        position: [text for row in rows if position < len(row) and (text := row[position])]
-        for position in range(len(columns))
+        index: [text for row in rows if index < len(row) and (text := row[index])] for index in range(len(columns))
     }
     filled = {position: cells for position, cells in texts.items() if cells}
     return map_columns(columns, {}) or _guess_by_contents(filled, is_list=len(columns) == 1)
@@ -330,9 +329,7 @@ def is_header(first_row: Sequence[str | None], rows: Sequence[Sequence[str | Non
     A known header that its column has again below, such as “bed”, is a tag of plants, unless the whole row repeats.
     """
     rows = [row for row in rows if [*row] != [*first_row]] if may_repeat_as_header(first_row) else rows
-    below = [
-        [row[position] for row in rows if position < len(row) and row[position]] for position in range(len(first_row))
-    ]
+    below = [[row[index] for row in rows if index < len(row) and row[index]] for index in range(len(first_row))]
     return any(map(_is_heading, first_row, below))
 
 

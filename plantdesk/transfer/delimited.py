@@ -61,13 +61,11 @@ class DelimitedTable:
         if not lines:
             raise text.make_error(Text("It has no header."))
         if _ANKI_HEADER.match(lines[0]):
-            raise text.make_error(
-                Text("It is an export of Anki. Export it without HTML, and delete the lines with #."), 1
-            )
+            reason = Text("It is an export of Anki. Export it without HTML, and delete the lines with #.")
+            raise text.make_error(reason, 1)
         if any({"|", "-"} <= set(line) <= set(" |:-") for line in lines):
-            raise text.make_error(
-                Text("It is a table in Markdown. Copy the table as it is shown, or save it as CSV."), 1
-            )
+            reason = Text("It is a table in Markdown. Copy the table as it is shown, or save it as CSV.")
+            raise text.make_error(reason, 1)
         sample = _skip_title(lines)
         self.dialect = _detect_dialect(sample, delimiter, quote)
         if is_list and delimiter is None and _is_list(sample, self.dialect):

@@ -148,10 +148,8 @@ class Sample(NamedTuple):
         """Return the columns of an import by the positions of fields, with `by_name` as names, for several files."""
         is_unique = len(set(self.layout.names)) == len(self.layout.names)
         by_name = (by_name and self.layout.has_header and is_unique) or self.file.has_objects
-        chosen = {
-            field: tuple(self.layout.names[position] if by_name else position for position in positions)
-            for field, positions in fields.items()
-        }
+        names = self.layout.names
+        chosen = {field: tuple(names[i] if by_name else i for i in positions) for field, positions in fields.items()}
         return Columns(chosen, only_chosen=True, has_header=self.layout.has_header)
 
     def example_name(self, columns: Sequence[int]) -> str:
@@ -167,11 +165,8 @@ def read_sample(source: InputFile, reading: ReadOptions) -> Sample:
         layout = batch.find_layout(reading.columns)
         if not layout.names:
             raise PlantDeskError(Text("The file has no objects with members."))
-        rows = [
-            [cell and cell[:_MAX_CELL_LENGTH] for cell in row.cells]
-            for row in batch.rows_below_header(layout)
-            if row.error is None
-        ]
+        below = batch.rows_below_header(layout)
+        rows = [[cell and cell[:_MAX_CELL_LENGTH] for cell in row.cells] for row in below if row.error is None]
         return Sample(file, source.size, layout, rows, batch.names is None)
 
 

@@ -142,9 +142,8 @@ class _NameColumns:
 
     def _is_offered(self, row: Row) -> bool:
         """Return whether a name is accepted, and is of a plant or fungus."""
-        is_accepted = (
-            self._status_column is None or _read_cell(row, self._status_column).casefold() in _ACCEPTED_STATUSES
-        )
+        status = self._status_column
+        is_accepted = status is None or _read_cell(row, status).casefold() in _ACCEPTED_STATUSES
         return is_accepted and _read_cell(row, self._kingdom_column).casefold() in _KINGDOMS
 
 

@@ -38,11 +38,9 @@ class Row(NamedTuple):
     @property
     def fit_cells(self) -> Sequence[str | None]:
         """The cells, with None for unfit ones."""
-        return (
-            [None if column in self.unfit else cell for column, cell in enumerate(self.cells)]
-            if self.unfit
-            else self.cells
-        )
+        if not self.unfit:
+            return self.cells
+        return [None if column in self.unfit else cell for column, cell in enumerate(self.cells)]
 
 
 class Batch(NamedTuple):

@@ -52,7 +52,7 @@ _WIDE_ENCODINGS = {
 #: The last byte of ASCII.
 _LAST_ASCII_BYTE = 0x7F
 #: The last byte that begins no letter of EUC.
-_LAST_BYTE_BEFORE_EUC = 0xA0
+_LAST_BEFORE_EUC = 0xA0
 _NON_ASCII_RUN = re.compile(r"[^\x00-\x7f]+")
 #: A letter beyond ASCII next to an ASCII letter.
 _MIXED_LETTERS = re.compile(r"[a-zA-Z][^\x00-\x7f]|[^\x00-\x7f][a-zA-Z]")
@@ -136,11 +136,8 @@ def _is_wide(sample: bytes, encoding: str, usual: range) -> bool:
     mixed = len(_MIXED_LETTERS.findall(text))
     letters = [letter.encode(encoding) for letter in "".join(runs)]
     wide = [letter for letter in letters if len(letter) > 1]
-    count = sum(
-        1
-        for letter in wide
-        if letter[0] in usual and (letter[1] > _LAST_BYTE_BEFORE_EUC or usual.start < _LAST_BYTE_BEFORE_EUC)
-    )
+    usual_letters = [letter for letter in wide if letter[0] in usual]
+    count = sum(1 for letter in usual_letters if letter[1] > _LAST_BEFORE_EUC or usual.start < _LAST_BEFORE_EUC)
     return 2 * count > len(letters) and 4 * mixed <= len(runs)
 
 

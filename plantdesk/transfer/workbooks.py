@@ -160,9 +160,8 @@ class _Parts:
                     yield element
                     size = 0
                 if size > _MAX_ITEM_BYTES:
-                    raise FileError(
-                        self._name, Text("A row is longer than {longest:,} bytes.", longest=_MAX_ITEM_BYTES)
-                    )
+                    text = Text("A row is longer than {longest:,} bytes.", longest=_MAX_ITEM_BYTES)
+                    raise FileError(self._name, text)
 
     def _check_depth(self, element: Element) -> None:
         for _ in range(_MAX_DEPTH):

@@ -33,7 +33,7 @@ _encode_json = json.JSONEncoder(ensure_ascii=False).encode
 #: The most rows of an Excel sheet.
 _MAX_ROWS = 1_048_576
 #: The most characters of an Excel cell.
-_MAX_CELL_CHARACTERS = 32_767
+_MAX_CELL_LENGTH = 32_767
 #: The most digits of a number that Excel keeps exactly.
 _MAX_DIGITS = 15
 #: The most bytes of a part without ZIP64; Excel warns of ZIP64.
@@ -62,8 +62,7 @@ _SHEET_START = (
     f'{_XML_DECLARATION}<worksheet xmlns="{_MAIN_NAMESPACE}"><sheetViews><sheetView tabSelected="1" workbookViewId="0">'
     '<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews><cols>'
     + "".join(
-        f'<col min="{column}" max="{column}" width="{width}" customWidth="1"/>'
-        for column, width in enumerate(_COLUMN_WIDTHS, 1)
+        f'<col min="{n}" max="{n}" width="{width}" customWidth="1"/>' for n, width in enumerate(_COLUMN_WIDTHS, 1)
     )
     + "</cols><sheetData>"
 )
@@ -79,12 +78,12 @@ def text_pieces(batches: Iterator[list[PlantRow]], file_format: Format) -> Itera
         case Format.JSON_LINES:
             return ("".join(f"{_format_object(row)}\n" for row in batch) for batch in batches)
         case Format.EXCEL:
-            return itertools.chain("\ufeff", _format_delimited(batches, ",", _quote_excel_cell))
+            return itertools.chain("\ufeff", _format_rows(batches, ",", _quote_excel_cell))
         case _:
-            return _format_delimited(batches, "\t" if file_format is Format.TSV else ",", _quote_cell)
+            return _format_rows(batches, "\t" if file_format is Format.TSV else ",", _quote_cell)
 
 
-def _format_delimited(
+def _format_rows(
     batches: Iterator[list[PlantRow]], delimiter: str, quote: Callable[[str | None], str]
 ) -> Iterator[str]:
     yield delimiter.join(EXPORTED_FIELDS) + "\r\n"
@@ -156,9 +155,8 @@ def write_workbook(stream: IO[bytes], batches: Iterable[Sequence[PlantRow]]) -> 
             for batch in batches:
                 if number + len(batch) > _MAX_ROWS:
                     raise WorkbookLimitError(Text("An Excel sheet has room for {count:,} plants.", count=_MAX_ROWS - 1))
-                data = "".join(
-                    [_format_row(row_number, _list_values(plant)) for row_number, plant in enumerate(batch, number + 1)]
-                ).encode()
+                rows = (_format_row(row, _list_values(plant)) for row, plant in enumerate(batch, number + 1))
+                data = "".join(rows).encode()
                 number += len(batch)
                 size += len(data)
                 if size > _MAX_SHEET_BYTES:
@@ -184,14 +182,13 @@ def _format_row(number: int, values: Sequence[int | str | None]) -> str:
             cells.append(f'<c r="{letter}{number}"><v>{value}</v></c>')
         elif value is not None:
             text = _UNFIT_CHARACTER.sub(lambda match: f"_x{ord(match[0]):04X}_", value)
-            if len(text) > _MAX_CELL_CHARACTERS:
+            if len(text) > _MAX_CELL_LENGTH:
                 reason = Text(
                     "The {field} of plant {id}, row {row:,}, is longer than the {longest:,} characters "
                     "of an Excel cell."
                 )
-                raise WorkbookLimitError(
-                    reason.filled(field=field, id=str(values[0]), row=number, longest=_MAX_CELL_CHARACTERS)
-                )
+                reason = reason.filled(field=field, id=str(values[0]), row=number, longest=_MAX_CELL_LENGTH)
+                raise WorkbookLimitError(reason)
             text = f'<is><t xml:space="preserve">{escape(text, quote=False)}</t></is>'
             cells.append(f'<c r="{letter}{number}" t="inlineStr">{text}</c>')
     return f'<row r="{number}">{"".join(cells)}</row>'

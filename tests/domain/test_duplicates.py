@@ -39,7 +39,8 @@ def test_plants_of_one_change_are_no_mistake(
     ids=["numbers", "folded", "extremes"],
 )
 def test_the_natural_order(ordered: list[str]) -> None:
-    assert sorted(ordered[::-1], key=natural_key) == ordered
+    mixed = ordered[::-1]
+    assert sorted(mixed, key=natural_key) == ordered
 
 
 @pytest.mark.parametrize(

@@ -26,8 +26,7 @@ def test_several_windows_keep_what_is_of_their_store(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("damage", ["{", "\0" * 50, "[]", "7", '{"store": "a"}', '{"store": 1, "draft": []}', "\udcff"])
 def test_a_damaged_line_loses_no_other_and_stays_in_the_file(tmp_path: Path, damage: str) -> None:
-    kept = UnsavedFile(tmp_path)
-    kept.change("a", {"unsaved": PLANTS})
+    UnsavedFile(tmp_path).change("a", {"unsaved": PLANTS})
     file = tmp_path / FILE_NAME
     first, second = file.read_text().splitlines()
     file.write_text(f"{first}\n{damage}\n{second}\n", "utf-8", "surrogateescape")

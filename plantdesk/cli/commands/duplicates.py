@@ -8,14 +8,7 @@ from collections.abc import Iterator
 from itertools import chain, groupby, islice, repeat
 from operator import itemgetter
 
-from plantdesk.cli.commands.plants import (
-    batched,
-    find_plant,
-    format_plant_line,
-    plant_as_json,
-    quote_text,
-    report_change,
-)
+from plantdesk.cli.commands.plants import batched, find_plant, format_plant_line, plant_as_json, quote, report_change
 from plantdesk.cli.stores import open_existing_store, open_reader
 from plantdesk.cli.terminal import confirm
 from plantdesk.domain.duplicates import KeepRule, PlantGroups, intentional_groups, merge_pages
@@ -98,17 +91,15 @@ def merge(options: argparse.Namespace) -> int:
 def _merge(edit: MergePlants, options: argparse.Namespace) -> None:
     """Make the change, after a question if several plants go, or print its effect in a dry run."""
     groups = len(edit.groups.sizes)
-    removed_count = len(edit.groups.ids) - groups
+    removed = len(edit.groups.ids) - groups
     if options.dry_run:
         with open_reader(options.database) as reader:
-            _report_unmerged(removed_count - _print_merges(reader, edit))
+            _report_unmerged(removed - _print_merges(reader, edit))
         return
-    if removed_count > 1 and not options.yes:
+    if removed > 1 and not options.yes:
         others = "one" if groups == 1 else f"{groups:,} others"
-        confirm(
-            f"Merge {removed_count:,} plants into {others}?",
-            Text("None of the {count:,} plants was merged", count=removed_count),
-        )
+        text = Text("None of the {count:,} plants was merged", count=removed)
+        confirm(f"Merge {removed:,} plants into {others}?", text)
     with open_existing_store(options.database) as store:
         applied = store.apply([edit], COMMAND).result()
     if applied.change is None:
@@ -117,9 +108,9 @@ def _merge(edit: MergePlants, options: argparse.Namespace) -> None:
             "together.",
             one="The plant was not merged: it has changed meanwhile, or the notes are too long together.",
         )
-        raise PlantDeskError(text, count=removed_count)
+        raise PlantDeskError(text, count=removed)
     report_change(applied, options.database)
-    _report_unmerged(removed_count - applied.change.parameters["merged"])
+    _report_unmerged(removed - applied.change.parameters["merged"])
 
 
 def _report_intentional(plants: int, groups: int) -> None:
@@ -149,11 +140,9 @@ def _print_merges(reader: PlantReader, edit: MergePlants) -> int:
     ids = iter(previewed.groups.ids)
     for size in previewed.groups.sizes:
         group = [*islice(ids, size)]
-        remaining_ids = (
-            [plant_id for plant_id in group if plant_id not in removed_ids] if removed_ids & {*group} else []
-        )
-        for row in reader.rows(remaining_ids).values():
-            note = f"; note {quote_text(row.note)} -> {quote_text(notes[row.id])}" if row.id in notes else ""
+        remaining = [plant_id for plant_id in group if plant_id not in removed_ids] if removed_ids & {*group} else []
+        for row in reader.rows(remaining).values():
+            note = f"; note {quote(row.note)} -> {quote(notes[row.id])}" if row.id in notes else ""
             others = comma_list([plant_id for plant_id in group if plant_id != row.id], _MAX_PREVIEWED_IDS)
             output.write(f"{format_plant_line(row)}  takes in {others}{note}")
     return _report_preview(sum(len(page.deleted) for page in merge_pages(*edit, reader.rows)))

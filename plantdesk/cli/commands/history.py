@@ -101,13 +101,8 @@ def _format_cells(change: Change) -> tuple[str, ...]:
     source = change.source.label or str(change.source.kind)
     source = f"{source}, {change.desk}" if change.desk else source
     undone = " (undone)" if change.is_undone else ""
-    return (
-        str(change.number),
-        format_local_time(change.made_at),
-        source,
-        f"{change.plants:,}",
-        f"{change.title}{undone}",
-    )
+    time = format_local_time(change.made_at)
+    return str(change.number), time, source, f"{change.plants:,}", f"{change.title}{undone}"
 
 
 def _change_as_json(change: Change) -> dict[str, object]:

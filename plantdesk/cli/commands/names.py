@@ -38,14 +38,9 @@ def info(options: argparse.Namespace) -> int:
     """Print the origin of the list. Raises StoreError, and PlantDeskError if there is no list for a text."""
     known = _open_known_names(options.database)
     if options.json:
-        names_list = known.about()
         values: dict[str, object] = {"names": 0, "source": None, "made_at": None}
-        if names_list is not None:
-            values = {
-                "names": names_list.names,
-                "source": names_list.source,
-                "made_at": format_iso_time(names_list.made_at),
-            }
+        if (listed := known.about()) is not None:
+            values = {"names": listed.names, "source": listed.source, "made_at": format_iso_time(listed.made_at)}
         print_json(values)
     else:
         existing = _require_list(known)

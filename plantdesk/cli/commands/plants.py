@@ -201,12 +201,12 @@ def _print_changes(reader: PlantReader, selection: Selection, rule: RewriteRule)
             count += 1
             if count <= _MAX_PREVIEWED_CHANGES:
                 texts = ((row.name, name), (row.tag, tag), (row.note, note))
-                changes = [f"{quote_text(old)} -> {quote_text(new)}" for old, new in texts if old != new]
+                changes = [f"{quote(old)} -> {quote(new)}" for old, new in texts if old != new]
                 output.write(f"{row.id:>8}  {', '.join(changes)}")
     output.report(f"{plants_text(count)} would change.")
 
 
-def quote_text(text: str | None) -> str:
+def quote(text: str | None) -> str:
     """Return a text in quotes, or “nothing” for None, for a dry run."""
     return "nothing" if text is None else f"“{_shorten(text)}”"
 

@@ -47,12 +47,9 @@ def rename(options: argparse.Namespace) -> int:
 def merge(options: argparse.Namespace) -> int:
     """Give the plants of tags another tag. Raises UnknownTagError, InvalidPlantError, StoreError."""
     with open_existing_store(options.database) as store:
-        merged_tags = tuple(dict.fromkeys(options.tags))
-        _report_tag_change(
-            _apply_to_known(store, MergeTags(merged_tags, options.into), merged_tags, _read_known_tags(store)),
-            options.into,
-            options.database,
-        )
+        tags = tuple(dict.fromkeys(options.tags))
+        applied = _apply_to_known(store, MergeTags(tags, options.into), tags, _read_known_tags(store))
+        _report_tag_change(applied, options.into, options.database)
     return 0
 
 

@@ -75,12 +75,10 @@ class _HealthReporter:
 
     def report(self, problem: StoreError | None) -> None:
         """Print a new problem, or its end. A read-only or full store is no problem, as it can be read."""
-        new_problem = (
-            None if problem is None or isinstance(problem, StoreReadOnlyError | StoreFullError) else str(problem)
-        )
-        if new_problem != self._problem:
-            self._problem = new_problem
-            output.report(f"plantdesk: {new_problem or 'The plants can be read again.'}")
+        text = None if problem is None or isinstance(problem, StoreReadOnlyError | StoreFullError) else str(problem)
+        if text != self._problem:
+            self._problem = text
+            output.report(f"plantdesk: {text or 'The plants can be read again.'}")
 
 
 def _format_event_json(event: PlantEvent) -> str:

@@ -117,9 +117,7 @@ def copy(options: argparse.Namespace) -> int:
         print_json({"from": source.url, "to": target.url, **counts, "sha256": copied.digest})
     else:
         names = (("plant", "plants"), ("change", "changes"), ("token", "tokens"))
-        plants, changes, tokens = (
-            f"{rows[singular]:,} {singular if rows[singular] == 1 else plural}" for singular, plural in names
-        )
+        plants, changes, tokens = (f"{rows[one]:,} {one if rows[one] == 1 else many}" for one, many in names)
         output.write(f"Copied {plants}, {changes} of the history and {tokens} to {target.url}")
     return 0
 
@@ -162,9 +160,7 @@ def _format_desk_cells(desk: Desk, update: TablesUpdate) -> tuple[str, ...]:
 def _copy_searches(source: StoreLocation, target: StoreLocation) -> None:
     """Copy the saved searches, if there are any."""
     file = paths.settings_file()
-    current_settings = settings.load(file)
-    if searches := settings.of_store(current_settings, source.key).get("searches"):
+    current = settings.load(file)
+    if searches := settings.of_store(current, source.key).get("searches"):
         with contextlib.suppress(OSError):  # the plants are copied
-            settings.update(
-                file, lambda stored: settings.with_store(stored, target.key, {"searches": searches}), current_settings
-            )
+            settings.update(file, lambda now: settings.with_store(now, target.key, {"searches": searches}), current)
