@@ -203,7 +203,7 @@ class Tools:
             edits = [edit for row in rows if (edit := _build_edit(row, texts)) is not None]
         previewed = edits[:_MAX_PREVIEWED]
         lines = [f"{edit.seen.id} {_format_texts(edit.seen)} -> {_format_texts(edit)}" for edit in previewed]
-        return self._apply_confirmed(edits, lines, ctx, confirm)
+        return self._try_apply(edits, lines, ctx, confirm)
 
     def merge_tags(
         self,
@@ -225,7 +225,7 @@ class Tools:
             printable(f"{counts[tag]} of “{tag[:_MAX_TEXT_LENGTH]}” -> “{into[:_MAX_TEXT_LENGTH]}”")
             for tag in merged[:_MAX_PREVIEWED]
         ]
-        return self._apply_confirmed(edits, lines, ctx, confirm)
+        return self._try_apply(edits, lines, ctx, confirm)
 
     def delete_plants(
         self, ctx: Context, ids: _Ids | None = None, search: _Search = "", confirm: _Confirm = ""
@@ -235,7 +235,7 @@ class Tools:
             rows = self._select_rows(reader, ids, search)
         edits = [Delete(row.id, row.version, row.name) for row in rows]
         lines = [f"{row.id} {_format_texts(row)}" for row in rows[:_MAX_PREVIEWED]]
-        return self._apply_confirmed(edits, lines, ctx, confirm)
+        return self._try_apply(edits, lines, ctx, confirm)
 
     def undo_change(self, number: _Offset, ctx: Context, confirm: _Confirm = "") -> Changed:
         """Undo a change of recent_changes; first as a preview. Plants that were changed since stay as they are."""
@@ -287,9 +287,7 @@ class Tools:
         if plants > self._max_plants:
             raise ToolError(f"{plants:,} plants are more than the {self._max_plants:,} that one call may change.")
 
-    def _apply_confirmed(
-        self, edits: Sequence[Update | Delete], lines: list[str], ctx: Context, confirm: str
-    ) -> Changed:
+    def _try_apply(self, edits: Sequence[Update | Delete], lines: list[str], ctx: Context, confirm: str) -> Changed:
         """Make the edits if exactly their preview was confirmed, otherwise return their preview.
 
         Each edit is of one plant and its version: the store refuses all of them if a plant has changed meanwhile.

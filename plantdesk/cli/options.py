@@ -256,12 +256,8 @@ def _add_token(commands: Commands) -> None:
     summary = "create a token and print it, only this once"
     create = add_command(actions, "create", summary, "tokens.create", "database")
     create.add_argument("name", metavar="NAME", help="the program that will use it")
-    create.add_argument(
-        "--expires",
-        metavar="TIME",
-        type=parse_duration,
-        help="how long it is valid: 12h, 90d, 52w (default: until revoked)",
-    )
+    text = "how long it is valid: 12h, 90d, 52w (default: until revoked)"
+    create.add_argument("--expires", metavar="TIME", type=parse_duration, help=text)
     create.add_argument(
         "--max-plants", metavar="N", type=parse_integer, help="how many plants it may add (default: no limit)"
     )
@@ -286,9 +282,8 @@ def _add_filter(command: Parser) -> None:
 def _add_origin(command: Parser) -> None:
     source_help = "only those of: form, command, import, token, assistant, or a token's name"
     command.add_argument("--from", dest="source", metavar="SOURCE", help=source_help)
-    command.add_argument(
-        "--since", metavar="TIME", type=parse_time_ago, help=f"only those added since: {_TIME_FORMATS}"
-    )
+    since_help = f"only those added since: {_TIME_FORMATS}"
+    command.add_argument("--since", metavar="TIME", type=parse_time_ago, help=since_help)
 
 
 def _add_list(commands: Commands) -> None:
@@ -391,9 +386,8 @@ def _add_names(commands: Commands) -> None:
     actions = add_group(commands, "names", "import or remove the list of known names, which are offered while you type")
     summary = "make the list of a file with one name on each line, or a table with a column of names"
     import_command = add_command(actions, "import", summary, "names.import_names", "database")
-    import_command.add_argument(
-        "file", metavar="FILE", type=Path, help="the file; -: standard input, text without --format"
-    )
+    text = "the file; -: standard input, text without --format"
+    import_command.add_argument("file", metavar="FILE", type=Path, help=text)
     _add_format(import_command, tuple(Format))
     info = add_command(actions, "info", "show what the list was made of", "names.info", "database")
     info.add_flag("--json", _JSON_HELP)

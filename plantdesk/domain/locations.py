@@ -1,29 +1,21 @@
-"""The interface to the location of a store, the copying of stores, and the probe of a shared store's address.
+"""The interface to the location of a store, copying and updating of stores, and the probe of a shared store's address.
 
 Window, server and commands know a store by its location and by `PlantStore`, never by a file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from enum import Enum, auto
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from plantdesk.domain.backups import Backup, BackupKind, StoreBackups
-from plantdesk.domain.errors import PlantDeskError, StoreError
+from plantdesk.domain.copying import Copied, ReportFraction, SameStoreError, StoreRows
+from plantdesk.domain.errors import StoreError
 from plantdesk.domain.protocols import PlantReader, PlantStore
 from plantdesk.domain.records import Desk
-from plantdesk.domain.texts import Text, comma_list, joined
-
-#: The values of a row of any table, in the order of its columns.
-Row = Sequence[Any]
-#: Is called with the fraction that is done. Its exception ends the copying, and nothing is written.
-Progress = Callable[[float], None]
-#: The most plants and changes that a message names.
-_MAX_NAMED = 20
 
 
 class TablesUpdate(NamedTuple):
@@ -121,7 +113,7 @@ class StoreLocation(Protocol):
         Belongs to one thread.
         """
 
-    def fill(self, source: StoreRows, progress: Progress | None = None) -> Copied:
+    def fill(self, source: StoreRows, progress: ReportFraction | None = None) -> Copied:
         """Create a store with all rows of another one, durably; `copy_store` calls it.
 
         Raises TargetNotEmptyError, NulInStoreError, CopyRefusedError, CopyDiffersError and StoreError; then nothing has
@@ -129,7 +121,7 @@ class StoreLocation(Protocol):
         """
 
 
-def copy_store(source: StoreLocation, target: StoreLocation, progress: Progress | None = None) -> Copied:
+def copy_store(source: StoreLocation, target: StoreLocation, progress: ReportFraction | None = None) -> Copied:
     """Copy a store to a new or empty one, durably. Raises the exceptions of `fill` and `progress`; then it is empty."""
     if source.key == target.key:
         raise SameStoreError
@@ -142,83 +134,6 @@ def update_store(location: StoreLocation) -> Backup:
     backup = location.backups.make(BackupKind.BEFORE_UPDATE)
     location.update()
     return backup
-
-
-class TargetNotEmptyError(StoreError):
-    """The store that is to be filled has plants, changes or tokens."""
-
-    text = Text(
-        "“{target}” holds plants, history or tokens already, so nothing was copied. Name a new file or an empty "
-        "database; `plantdesk import` adds plants to a store that has some."
-    )
-
-
-class SameStoreError(StoreError):
-    """A store would be copied to itself."""
-
-    text = Text("Both are the same store, so nothing was copied. Name another file or database.")
-
-
-class CopyRefusedError(StoreError):
-    """Rows of the store break a rule of the tables; only another program can have written them."""
-
-    text = Text("Rows of the store are damaged, so nothing was copied. `plantdesk export` writes what can be read.")
-
-
-class CopyDiffersError(StoreError):
-    """The copy differs from the original."""
-
-    text = Text("The copy differs from the store, so it was discarded. Check disk and memory of this computer.")
-
-
-class NulInStoreError(PlantDeskError):
-    """Plants, or changes of the history, have U+0000, and the target cannot store it."""
-
-    def __init__(self, plants: Sequence[int], changes: Sequence[int]) -> None:
-        problems = []
-        if plants:
-            problems.append(
-                Text(
-                    "Nothing was copied: a shared store cannot keep the character U+0000, which is in the plants with "
-                    "these IDs: {numbers}. Remove it there.",
-                    numbers=comma_list(plants, _MAX_NAMED),
-                )
-            )
-        if changes:
-            problems.append(
-                Text(
-                    "The history has the character U+0000 in its changes {numbers}, and a shared store cannot keep it. "
-                    "`plantdesk export` and `plantdesk import` take the plants there without the history.",
-                    numbers=comma_list(changes, _MAX_NAMED),
-                )
-            )
-        super().__init__(joined(problems))
-
-
-class Copied(NamedTuple):
-    """The result of a copy: the number of rows of each table, and the SHA-256 digest of all rows."""
-
-    rows: dict[str, int]
-    digest: str
-
-
-class StoreRows(NamedTuple):
-    """All rows of a store. Its functions read them in one snapshot, and raise StoreError."""
-
-    #: The identity of the store.
-    identity: str
-    #: The largest sequence number that was ever used.
-    last_seq: int
-    #: The number of the last change.
-    last_change: int
-    #: A number not below the id of any deleted plant.
-    last_id: int
-    #: Returns about the number of rows of all tables.
-    count_rows: Callable[[], int]
-    #: Yields the rows of a table of `plantdesk.store.models` in the order of its primary key.
-    rows: Callable[[Any], Iterator[Row]]
-    #: Returns the ids of the plants, and the numbers of the changes, that have U+0000 in a text.
-    with_nul: Callable[[], tuple[list[int], list[int]]]
 
 
 class ConnectionStage(Enum):

@@ -69,9 +69,8 @@ def _fetch(address: str) -> Release:
 
     headers = {"User-Agent": f"PlantDesk/{__version__}", "Accept": "application/json"}
     request = urllib.request.Request(address, headers=headers)  # noqa: S310 - a constant address
-    opener = urllib.request.build_opener(
-        urllib.request.HTTPSHandler(context=_create_ssl_context()), _create_redirect_handler()
-    )
+    https = urllib.request.HTTPSHandler(context=_create_ssl_context())
+    opener = urllib.request.build_opener(https, _create_redirect_handler())
     with opener.open(request, timeout=_TIMEOUT_SECONDS) as response:
         tag = str(json.loads(response.read(_MAX_RESPONSE_BYTES))["tag_name"])
     version = tag.removeprefix("v")

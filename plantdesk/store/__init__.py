@@ -3,15 +3,21 @@
 Knows neither asyncio nor Qt: writes answer with `concurrent.futures.Future`, listeners are plain callables.
 """
 
-from collections.abc import Iterator
-from contextlib import AbstractContextManager
-from pathlib import Path
+from __future__ import annotations
 
-from plantdesk.domain.records import PlantContent
+from typing import TYPE_CHECKING
+
 from plantdesk.store.locations import DESK_FILE_SUFFIX as DESK_FILE_SUFFIX
 from plantdesk.store.locations import PostgresLocation as PostgresLocation
 from plantdesk.store.locations import location_of as location_of
 from plantdesk.store.locations import remembered_location as remembered_location
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+    from plantdesk.domain.records import PlantContent
 
 
 def is_database(path: Path) -> bool:

@@ -12,7 +12,7 @@ from itertools import islice
 
 import sqlalchemy as sa
 
-from plantdesk.domain.locations import Copied, CopyDiffersError, Progress, Row, StoreRows
+from plantdesk.domain.copying import Copied, CopyDiffersError, ReportFraction, StoreRows, TableRow
 from plantdesk.store.models import BEFORE_IMAGE, CHANGE, PLANT, SOURCE, TOKEN
 
 #: The tables that both kinds have; each follows those that it refers to.
@@ -30,9 +30,9 @@ def rows_sql(table: sa.Table) -> str:
 
 def copy_rows(
     source: StoreRows,
-    insert: Callable[[sa.Table, Iterator[Row]], object],
-    read: Callable[[sa.Table], Iterator[Row]],
-    progress: Progress | None = None,
+    insert: Callable[[sa.Table, Iterator[TableRow]], object],
+    read: Callable[[sa.Table], Iterator[TableRow]],
+    progress: ReportFraction | None = None,
 ) -> Copied:
     """Insert all rows of `source` into empty tables, `read` them again and compare them. Raises CopyDiffersError."""
     report = _Report(2 * source.count_rows(), progress)
@@ -52,7 +52,7 @@ def copy_rows(
 class _Report:
     """Reports progress as the fraction of rows that are done."""
 
-    def __init__(self, rows: int, progress: Progress | None) -> None:
+    def __init__(self, rows: int, progress: ReportFraction | None) -> None:
         self._rows = max(rows, 1)
         self._progress = progress
         self._done_rows = 0
@@ -75,7 +75,7 @@ class _RowDigest:
     def count_and_digest(self) -> tuple[int, str]:
         return self.rows, self._digest.hexdigest()
 
-    def count_and_digest_rows(self, rows: Iterator[Row]) -> Iterator[Row]:
+    def count_and_digest_rows(self, rows: Iterator[TableRow]) -> Iterator[TableRow]:
         """Yield `rows`; count and digest them."""
         while page := tuple(islice(rows, _PAGE_SIZE)):
             self._digest.update(repr(page).encode("utf-8", "surrogatepass"))

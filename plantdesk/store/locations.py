@@ -22,7 +22,8 @@ from plantdesk.store.postgres.address import Address, AddressSyntaxError
 
 if TYPE_CHECKING:
     from plantdesk.domain.backups import StoreBackups
-    from plantdesk.domain.locations import ConnectionProbe, Copied, Progress, StoreLocation, StoreRows, TablesUpdate
+    from plantdesk.domain.copying import Copied, ReportFraction, StoreRows
+    from plantdesk.domain.locations import ConnectionProbe, StoreLocation, TablesUpdate
     from plantdesk.domain.protocols import PlantReader, PlantStore
     from plantdesk.platform.settings import Settings
 
@@ -185,7 +186,7 @@ class SqliteLocation:
 
         return all_rows(self.path)
 
-    def fill(self, source: StoreRows, progress: Progress | None = None) -> Copied:
+    def fill(self, source: StoreRows, progress: ReportFraction | None = None) -> Copied:
         """Make the file, or fill it if it has no plants, history and tokens."""
         from plantdesk.store.sqlite.backups import fill_file
 
@@ -307,7 +308,7 @@ class PostgresLocation(Address):
 
         return all_rows(self)
 
-    def fill(self, source: StoreRows, progress: Progress | None = None) -> Copied:
+    def fill(self, source: StoreRows, progress: ReportFraction | None = None) -> Copied:
         """Fill a store without plants, history and tokens; make its tables if there are none."""
         from plantdesk.store.postgres.copies import fill_database
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject, QTimer, Slot
 
-from plantdesk.domain.protocols import ServedStore
+from plantdesk.domain.errors import PlantDeskError
+from plantdesk.domain.protocols import Entry, Outcome, ServedStore
+from plantdesk.domain.records import Source
 from plantdesk.domain.server_state import (
     Failed,
     NoOpenStoreError,
@@ -53,6 +56,40 @@ class StoreServer(Protocol):
 
     def stop(self) -> None:
         """Stop, and block until that is done."""
+
+
+class UnreachedStore:
+    """A ServedStore for a server that does not answer: each request fails with the reason. It is its own `tokens`."""
+
+    def __init__(self, reason: PlantDeskError) -> None:
+        #: What is answered; any thread may read it.
+        self.reason = reason
+
+    @property
+    def tokens(self) -> UnreachedStore:
+        """The tokens; none of them can be looked up."""
+        return self
+
+    def checker(self) -> UnreachedStore:
+        """Return the lookup of tokens: this object."""
+        return self
+
+    def source(self, token: str) -> Source:  # noqa: ARG002  nobody knows it
+        """Raise the reason."""
+        raise self.reason.with_traceback(None)
+
+    def record_use(self, source: Source) -> Future[None]:  # noqa: ARG002  nobody got in
+        """Fail with the reason."""
+        failed: Future[None] = Future()
+        failed.set_exception(self.reason)
+        return failed
+
+    def add_each(self, entries: Sequence[Entry], done: Callable[[list[Outcome]], None]) -> None:
+        """Fail with the reason."""
+        done([self.reason] * len(entries))
+
+    def close(self) -> None:
+        """Do nothing: no connection is open."""
 
 
 class ApiControl(QObject):

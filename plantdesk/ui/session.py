@@ -18,7 +18,7 @@ from plantdesk.domain.texts import Text
 from plantdesk.platform import paths
 from plantdesk.platform.window_requests import WindowRequest
 from plantdesk.store import location_of
-from plantdesk.ui.api_control import ApiControl, StoreServer
+from plantdesk.ui.api_control import ApiControl, StoreServer, UnreachedStore
 from plantdesk.ui.background import Task
 from plantdesk.ui.bridge import Bridge
 from plantdesk.ui.event_loop import GarbageCollector
@@ -26,7 +26,6 @@ from plantdesk.ui.main_window import MainWindow
 from plantdesk.ui.preferences import Preferences
 from plantdesk.ui.single_window import SingleWindow, StuckWindowError
 from plantdesk.ui.theme.theme import Theme
-from plantdesk.ui.unreached_store import UnreachedStore
 from plantdesk.ui.workspace import Workspace
 
 _log = logging.getLogger(__name__)

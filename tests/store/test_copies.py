@@ -13,18 +13,17 @@ from pathlib import Path
 import pytest
 
 from plantdesk.cli.main import main
-from plantdesk.domain.edits import DeleteAll, SetTag, edited
-from plantdesk.domain.errors import NoStoreError, StoreGoneError
-from plantdesk.domain.imports import ImportRow, OnConflict
-from plantdesk.domain.locations import (
+from plantdesk.domain.copying import (
     CopyDiffersError,
     CopyRefusedError,
     NulInStoreError,
     SameStoreError,
-    StoreLocation,
     TargetNotEmptyError,
-    copy_store,
 )
+from plantdesk.domain.edits import DeleteAll, SetTag, edited
+from plantdesk.domain.errors import NoStoreError, StoreGoneError
+from plantdesk.domain.imports import ImportRow, OnConflict
+from plantdesk.domain.locations import StoreLocation, copy_store
 from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import COMMAND, FORM, SourceKind
 from plantdesk.domain.selections import Selection

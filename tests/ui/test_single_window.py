@@ -167,7 +167,7 @@ def test_a_process_of_another_user_is_no_window_of_ours(tmp_path: Path, monkeypa
         answering = threading.Thread(target=_answer, args=(squatter,), daemon=True)
         answering.start()
         assert first.raise_other()
-        monkeypatch.setattr(window_requests, "_user_id", lambda: 1 + os.getuid())
+        monkeypatch.setattr(window_requests, "_get_user_id", lambda: 1 + os.getuid())
         assert not first.raise_other()
     first.release()
 

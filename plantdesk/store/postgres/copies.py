@@ -20,16 +20,16 @@ from psycopg import DataError, errors
 from typing_extensions import override
 
 from plantdesk.domain.backups import BackupKind, Restored, RestorePreview
-from plantdesk.domain.history import Change
-from plantdesk.domain.locations import (
+from plantdesk.domain.copying import (
     Copied,
     CopyRefusedError,
     NulInStoreError,
-    Progress,
-    Row,
+    ReportFraction,
     StoreRows,
+    TableRow,
     TargetNotEmptyError,
 )
+from plantdesk.domain.history import Change
 from plantdesk.domain.records import Source
 from plantdesk.platform import paths
 from plantdesk.store.copies import copy_rows, rows_sql
@@ -70,7 +70,7 @@ def all_rows(address: Address) -> Iterator[StoreRows]:
         # closing ends the transaction: a rollback would wait for rows that nobody reads
 
 
-def fill_database(address: Address, source: StoreRows, progress: Progress | None = None) -> Copied:
+def fill_database(address: Address, source: StoreRows, progress: ReportFraction | None = None) -> Copied:
     """Copy all rows to the empty tables of a database. Raises NulInStoreError and StoreError; then all is as before."""
     with_nul = source.with_nul()
     if any(with_nul):
@@ -86,7 +86,7 @@ def fill_database(address: Address, source: StoreRows, progress: Progress | None
         return copied
 
 
-def _fill(address: Address, source: StoreRows, progress: Progress | None, writer: PostgresChangeWriter) -> Copied:
+def _fill(address: Address, source: StoreRows, progress: ReportFraction | None, writer: PostgresChangeWriter) -> Copied:
     """Fill the tables in the transaction of `writer`. Raises TargetNotEmptyError and CopyRefusedError."""
     connection = writer.connection
     if execute(connection, _IS_USED).fetchone() != (False,):
@@ -120,7 +120,7 @@ def _count_rows(connection: Connection) -> int:
     return int(count)
 
 
-def _read_rows(connection: Connection, table: sa.Table) -> Iterator[Row]:
+def _read_rows(connection: Connection, table: sa.Table) -> Iterator[TableRow]:
     sql = f"COPY ({rows_sql(table)}) TO STDOUT (FORMAT BINARY)"
     with connection.cursor() as cursor, cursor.copy(sql.encode()) as copy:
         copy.set_types([_TYPES[type(column.type)] for column in table.columns])
@@ -149,7 +149,7 @@ class SharedBackups(BackupMaker):
         paths.data_folder()
         with all_rows(self._address) as rows:
             state = StoreState(rows.identity, rows.last_seq, rows.last_change)
-            yield state, partial(new_copy, source=rows, is_backup=True)
+            yield state, partial(new_copy, rows=rows, is_backup=True)
 
     def preview(self, backup: Path) -> RestorePreview:
         """Return the effect of restoring a backup."""

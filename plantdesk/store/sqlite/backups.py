@@ -20,6 +20,7 @@ import sqlalchemy as sa
 from typing_extensions import override
 
 from plantdesk.domain.backups import MAX_AUTOMATIC, Backup, BackupKind, Restored, RestorePreview
+from plantdesk.domain.copying import Copied, CopyRefusedError, ReportFraction, StoreRows, TableRow, TargetNotEmptyError
 from plantdesk.domain.errors import (
     DiskReserveError,
     NoStoreError,
@@ -29,7 +30,6 @@ from plantdesk.domain.errors import (
     StoreGoneError,
     StoreUnreachableError,
 )
-from plantdesk.domain.locations import Copied, CopyRefusedError, Progress, Row, StoreRows, TargetNotEmptyError
 from plantdesk.domain.records import COMMAND, Source, SourceKind, now_ms
 from plantdesk.domain.texts import Text
 from plantdesk.platform.atomic_files import fsync_file, new_file, remove_abandoned, rename_to_free_name, temporary_file
@@ -75,7 +75,7 @@ def all_rows(path: Path) -> Iterator[StoreRows]:
             yield StoreRows(*state, *reads)
 
 
-def fill_file(path: Path, source: StoreRows, progress: Progress | None = None) -> Copied:
+def fill_file(path: Path, source: StoreRows, progress: ReportFraction | None = None) -> Copied:
     """Copy all rows to a new file, or to the empty store at `path`. Raises StoreError; then nothing has changed."""
     with translate_file_errors(path):
         target = resolve_path(path)
@@ -93,7 +93,7 @@ def fill_file(path: Path, source: StoreRows, progress: Progress | None = None) -
         return _fill_rows(connection, source, progress)
 
 
-def new_copy(path: Path, source: StoreRows, progress: Progress | None = None, *, is_backup: bool = False) -> Copied:
+def new_copy(path: Path, rows: StoreRows, progress: ReportFraction | None = None, *, is_backup: bool = False) -> Copied:
     """Copy all rows to a new file, which is there only when it is complete and durable. Raises StoreError.
 
     `is_backup`: it keeps the identity of the store, and no token is valid in it.
@@ -104,14 +104,14 @@ def new_copy(path: Path, source: StoreRows, progress: Progress | None = None, *,
         connection.execute("PRAGMA journal_mode = MEMORY")  # a file of it would be left by a kill
         migrate(connection)
         with transaction(connection):
-            copied = _fill_rows(connection, source, progress)
+            copied = _fill_rows(connection, rows, progress)
             if is_backup:
-                connection.execute("UPDATE store SET identity = ?", (source.identity,))
+                connection.execute("UPDATE store SET identity = ?", (rows.identity,))
                 connection.execute("UPDATE token SET revoked_at = ? WHERE revoked_at IS NULL", (now_ms(),))
         return copied
 
 
-def _fill_rows(connection: sqlite3.Connection, source: StoreRows, progress: Progress | None) -> Copied:
+def _fill_rows(connection: sqlite3.Connection, source: StoreRows, progress: ReportFraction | None) -> Copied:
     """Fill empty tables within the caller's transaction. Raises StoreError and sqlite3.Error."""
     connection.execute("DELETE FROM source")
     try:
@@ -135,7 +135,7 @@ def _find_nul(connection: sqlite3.Connection) -> tuple[list[int], list[int]]:
     return [number for (number,) in plants], [number for (number,) in changes]
 
 
-def _read_rows(connection: sqlite3.Connection, table: sa.Table) -> Iterator[Row]:
+def _read_rows(connection: sqlite3.Connection, table: sa.Table) -> Iterator[TableRow]:
     return connection.execute(rows_sql(table))
 
 

@@ -8,8 +8,9 @@ from urllib.parse import unquote
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QHBoxLayout, QPushButton
 
+from plantdesk.domain.copying import Copied
 from plantdesk.domain.errors import PlantDeskError
-from plantdesk.domain.locations import Copied, StoreLocation, copy_store
+from plantdesk.domain.locations import StoreLocation, copy_store
 from plantdesk.domain.texts import Text
 from plantdesk.platform.paths import home_folder
 from plantdesk.store import PostgresLocation, location_of
