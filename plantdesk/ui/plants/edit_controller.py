@@ -218,7 +218,8 @@ class EditController(QObject):
         if change is not None:
             old = draft.row.name
             new = draft.mine.name
-            text = self.tr("Renamed {old} to {new}.") if old != new else self.tr("Changed {old}.")
+            is_renamed = old != new and draft.mine.tag == draft.row.tag
+            text = self.tr("Renamed {old} to {new}.") if is_renamed else self.tr("Changed {old}.")
             self._context.report_change(change, text.format(old=quoted(old), new=quoted(new)))
             self._table.keeper.keep_visible(draft.row.id)
         column = self._next_column
