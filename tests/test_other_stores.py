@@ -152,8 +152,7 @@ def test_a_file_of_plants_is_left_as_it_is_and_can_be_imported(
     user.until(lambda: any("is not a PlantDesk store" in text for text in user.texts()))
     assert not started
     WindowDriver(user.qtbot, user.toast).button("Import…").click()
-    dialog = user.the(ImportDialog)
-    dialog.reject()
+    user.the(ImportDialog).reject()
     assert sorted(file.name for file in tmp_path.iterdir() if file.is_file()) == ["list.csv"]
     assert file.read_text(encoding="utf-8") == "name,tag\nRose,Bed\n"
 

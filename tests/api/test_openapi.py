@@ -135,7 +135,7 @@ def _outcome(emitted: list[Any]) -> tuple[list[object], set[int], int]:
     statuses, calls = set(), 0
     for event in emitted:
         if isinstance(event, events.ScenarioFinished):
-            statuses |= {each.response.status_code for each in event.recorder.interactions.values() if each.response}
+            statuses |= {value.response.status_code for value in event.recorder.interactions.values() if value.response}
             calls += len(event.recorder.interactions)
             checks = (check for checks in event.recorder.checks.values() for check in checks)
             failures += [check.failure_info for check in checks if check.failure_info]

@@ -56,5 +56,5 @@ def test_without_ipv6_it_listens_on_ipv4(number: int, monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(sockets, "_bind_and_listen", no_ipv6)
     with ExitStack() as stack:
-        (only,) = [stack.enter_context(each) for each in sockets.listen(0)]
+        (only,) = [stack.enter_context(listener) for listener in sockets.listen(0)]
         assert only.getsockname()[0] == "127.0.0.1"

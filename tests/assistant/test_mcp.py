@@ -109,10 +109,10 @@ async def test_only_allowed_tools_are_offered(home: Home, options: tuple[str, ..
 async def test_plants_and_tags_are_found_in_pages(home: Home) -> None:
     async with talking(home) as assistant:
         first = await assistant.asks("search_plants", search="tag:kitchen", limit=1)
-        assert [each["name"] for each in first["plants"]] == ["Basil"]
+        assert [plant["name"] for plant in first["plants"]] == ["Basil"]
         assert (first["total"], first["next_offset"]) == (2, 1)
         last = await assistant.asks("search_plants", search="tag:kitchen", limit=1, offset=1)
-        assert ([each["name"] for each in last["plants"]], last["next_offset"]) == (["Aloe vera"], None)
+        assert ([plant["name"] for plant in last["plants"]], last["next_offset"]) == (["Aloe vera"], None)
         (fern,) = await assistant.asks("get_plants", ids=[2, 77])
         assert (fern["name"], fern["tag"], fern["note"], fern["source"]) == ("Fern", "hall", None, "form")
         assert await assistant.asks("list_tags") == {"hall": 1, "kitchen": 2}
@@ -155,7 +155,7 @@ async def test_a_change_is_previewed_and_confirmed(home: Home, store: SqliteStor
         assert "no plant has the tag" in (await assistant.is_refused("merge_tags", tags=["x"], into="y")).lower()
     with closing(store.reader()) as reader:
         rows = reader.rows([1, 2, 3])
-    assert [(rows[each].name, rows[each].tag, rows[each].note) for each in (1, 2, 3)] == [
+    assert [(rows[number].name, rows[number].tag, rows[number].note) for number in (1, 2, 3)] == [
         ("Aloe vera", "sill", None),
         ("Boston fern", None, None),
         ("Basil", "sill", "in a pot"),
@@ -198,7 +198,7 @@ async def test_plants_are_deleted_only_where_the_user_allows_it(home: Home) -> N
 
 
 async def test_an_undo_deletes_plants_of_others_only_where_the_user_allows_it(home: Home, store: SqliteStore) -> None:
-    store.apply([Insert(plant_fields({"name": each})) for each in ("Ivy", "Moss")], FORM).result(SECONDS)
+    store.apply([Insert(plant_fields({"name": text})) for text in ("Ivy", "Moss")], FORM).result(SECONDS)
     async with talking(home, "--write") as assistant:
         number = (await assistant.asks("recent_changes"))[0]["number"]
         assert "without --delete" in await assistant.is_refused("undo_change", number=number)

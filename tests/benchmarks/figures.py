@@ -54,7 +54,7 @@ class Runs:
 
     def add(self, day: str, figures: Iterable[Figure]) -> None:
         """Add a run; the oldest goes where there are too many."""
-        found = {each.name: f"{each.value:.3g}" for each in figures}
+        found = {figure.name: f"{figure.value:.3g}" for figure in figures}
         empty = [""] * len(self._days)
         names = dict.fromkeys([*self._values, *found])
         rows = {name: [*self._values.get(name, empty), found.get(name, "")][-_RUNS:] for name in names}

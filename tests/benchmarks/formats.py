@@ -64,7 +64,7 @@ def main() -> None:
             stream.writelines(f"{n},Monstera deliciosa {n},room {n % 10}\n" for n in range(1, options.plants + 1))
         _cpu(*_PLANTDESK, "import", folder / "plants.csv", "--database", folder / "plants.db")
         rounds = [_round(folder) for _ in range(options.rounds)]
-    times = {name: statistics.median(each[name] for each in rounds) for name in rounds[0]}
+    times = {name: statistics.median(round_[name] for round_ in rounds) for name in rounds[0]}
     for name, seconds in times.items():
         print(f"{name:18}{seconds:8.2f} s")
     report(_figures(times))

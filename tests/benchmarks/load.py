@@ -202,7 +202,7 @@ def _report(services: Sequence[Service | Pgbench], cases: list[str]) -> None:
     by_name = {service.name: service for service in services}
     for other in [name for name in by_name if name != "plantdesk"] if "plantdesk" in by_name else []:
         pair = by_name["plantdesk"], by_name[other]
-        rates = [[median_of(each.results[case]).rate for each in pair] for case in cases]
+        rates = [[median_of(part.results[case]).rate for part in pair] for case in cases]
         ratios = [ours / others for ours, others in rates]
         print(f"{'plantdesk x ' + other:26}" + "".join(f"{ratio:>12.2f}" for ratio in ratios))
 

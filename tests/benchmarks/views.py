@@ -219,7 +219,7 @@ def print_results(results: Mapping[Case, Sequence[tuple[float, float]]]) -> None
 
 def summary(seconds: Iterable[float]) -> str:
     """Return median and 90th percentile in milliseconds."""
-    values = sorted(each * 1000 for each in seconds)
+    values = sorted(second * 1000 for second in seconds)
     return f"{statistics.median(values):.0f}/{values[len(values) * 9 // 10]:.0f}"
 
 

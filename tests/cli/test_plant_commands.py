@@ -35,8 +35,8 @@ def plants() -> None:
             {"id": -1, "name": "Aloe", "tag": "kitchen"},
             {"id": 2, "name": 'Röse, "red"'},
         ]
-        for each in values:
-            store.add(new_plant(each), FORM).result(SECONDS)
+        for value in values:
+            store.add(new_plant(value), FORM).result(SECONDS)
         store.add(new_plant({"id": 9, "name": "Cactus", "tag": "desert"}), source).result(SECONDS)
 
 
@@ -48,7 +48,7 @@ def listed(run: Run, *arguments: str) -> list[int]:
 
 def tags(run: Run) -> dict[str, int]:
     """Return the tags, each with the number of its plants."""
-    return {each["tag"]: each["plants"] for each in json.loads(run("tag", "list", "--json")[1])}
+    return {item["tag"]: item["plants"] for item in json.loads(run("tag", "list", "--json")[1])}
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_tags_are_listed_renamed_merged_and_removed(run: Run) -> None:
 def test_an_empty_tag_is_a_tag_and_is_said_to_be_one(run: Run, command: tuple[str, ...]) -> None:
     code, _, said = run("tag", *command)
     assert (code, "plantdesk tag remove TAG" in said) == (0, True)
-    assert "" in {each["tag"] for each in json.loads(run("list", "--json")[1])}
+    assert "" in {item["tag"] for item in json.loads(run("list", "--json")[1])}
     assert "tag remove" not in run("tag", "rename", "", "kitchen")[2]
 
 
@@ -174,7 +174,7 @@ def test_many_plants_are_edited_as_one_change(run: Run) -> None:
     code, _, report = run(*what, "--yes")
     assert code == 0
     assert report.startswith("Replace “E” with “e” in 2 plants. To undo it, type: plantdesk undo 1")
-    assert {each["note"] for each in json.loads(run("list", "--search", "tag:kitchen", "--json")[1])} == {
+    assert {item["note"] for item in json.loads(run("list", "--search", "tag:kitchen", "--json")[1])} == {
         "2026-11-23 fed"
     }
     assert run("undo")[0] == 0
@@ -193,7 +193,7 @@ def test_many_plants_are_edited_as_one_change(run: Run) -> None:
 )
 def test_names_are_edited_by_pattern_and_at_their_ends(run: Run, options: list[str], names: set[str]) -> None:
     run("edit", "--tagged", "kitchen", *options, "--yes")
-    assert {each["name"] for each in json.loads(run("list", "--tag", "kitchen", "--json")[1])} == names
+    assert {item["name"] for item in json.loads(run("list", "--tag", "kitchen", "--json")[1])} == names
 
 
 @pytest.mark.parametrize(
@@ -253,7 +253,7 @@ def test_the_history_names_the_undo_of_an_addition(run: Run) -> None:
         store.apply([Insert(plant(number, "Salvia")) for number in range(10, 30)], FORM).result(SECONDS)
     assert run("undo")[2].startswith("Took back 20 plants (20 plants), made")
     assert run("redo")[2] == "Added 20 plants again (20 plants).\n"
-    titles = [each["title"] for each in json.loads(run("history", "--json")[1])]
+    titles = [item["title"] for item in json.loads(run("history", "--json")[1])]
     assert titles == ["Added 20 plants again", "Took back 20 plants", "Add 20 plants"]
 
 

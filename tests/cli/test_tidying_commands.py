@@ -69,7 +69,7 @@ def test_plants_that_are_alike_are_listed_in_groups(run: Run) -> None:
     assert (code, said) == (0, "4 plants in 2 groups.\n")
     assert [line.split(maxsplit=1)[:1] for line in printed.splitlines()] == [["1"], ["4"], [], ["6"], ["7"]]
     whole = {plant["id"]: plant for group in json.loads(run("duplicates", "--json")[1]) for plant in group["plants"]}
-    assert list(whole.values()) == [json.loads(run("get", str(each), "--json")[1]) for each in (1, 4, 6, 7)]
+    assert list(whole.values()) == [json.loads(run("get", str(number), "--json")[1]) for number in (1, 4, 6, 7)]
 
 
 def test_where_no_plants_are_alike_there_is_nothing_to_merge(run: Run) -> None:
@@ -105,7 +105,7 @@ def test_all_duplicates_are_merged_as_one_change(run: Run, keep: list[str], left
 def test_plants_that_were_added_together_are_merged_only_when_asked(run: Run, location: StoreLocation) -> None:
     with closing(location.open()) as store:
         for ids, name in ((range(20, 25), "Salvia"), ([40], "Dill"), ([50], "Dill")):
-            store.apply([Insert(plant(each, name)) for each in ids], FORM).result(SECONDS)
+            store.apply([Insert(plant(plant_id, name)) for plant_id in ids], FORM).result(SECONDS)
     run("edit", "21", "--note", "cut back")
     left = "7 plants in 2 groups stay: they were added together, or have the same name, tag and note. "
     left += "--all merges them as well.\n"
@@ -130,7 +130,7 @@ def test_named_plants_are_merged_into_another_one(run: Run) -> None:
     assert run("undo")[0] == 0
     assert plants(run) == before
     assert run("merge", "1", "--into", "9")[0] == 0, "one plant goes without a question"
-    assert [each[0] for each in plants(run)] == [4, 6, 7, 9]
+    assert [plant[0] for plant in plants(run)] == [4, 6, 7, 9]
 
 
 def test_notes_that_are_too_long_together_are_not_merged(run: Run) -> None:
@@ -143,10 +143,10 @@ def test_notes_that_are_too_long_together_are_not_merged(run: Run) -> None:
     for more in (["--yes"], ["--dry-run"]):
         code, _, said = run("duplicates", "--merge", *more)
         assert (code, said.splitlines()[-1].startswith("1 plant stays: it has changed")) == (0, True)
-    assert [each[0] for each in plants(run)] == [1, 6, 7, 9]
+    assert [plant[0] for plant in plants(run)] == [1, 6, 7, 9]
     code, _, said = run("duplicates", "--merge")
     assert (code, "was not merged" in said) == (1, True), "only those are left"
-    assert [each for each in plants(run) if each[0] in {6, 7}] == [each for each in before if each[0] in {6, 7}]
+    assert [plant for plant in plants(run) if plant[0] in {6, 7}] == [each for each in before if each[0] in {6, 7}]
 
 
 @pytest.mark.parametrize(
@@ -164,9 +164,9 @@ def test_a_plant_that_changed_since_the_question_is_not_merged(
 
     command = [sys.executable, "-m", "plantdesk", *arguments, "--database", location.url]
     returned, printed = agree_at_terminal(command, edit)
-    assert all(each in printed for each in said)
+    assert all(text in printed for text in said)
     assert returned == code
-    assert [each[0] for each in plants(run)] == left
+    assert [plant[0] for plant in plants(run)] == left
 
 
 def test_a_plant_is_copied(run: Run) -> None:
@@ -174,7 +174,7 @@ def test_a_plant_is_copied(run: Run) -> None:
     assert run("add", "--like", "4", "--tag", "hall", "--id", "-3")[:2] == (0, "-3\n")
     assert run("add", "--like", "6", "--name", "Moss")[:2] == (0, "11\n")
     added = [(-3, "aloe  VERA", "hall", "from Anna"), (10, *PLANTS[1][1:]), (11, "Moss", None, "old")]
-    assert [each for each in plants(run) if each not in PLANTS] == added
+    assert [plant for plant in plants(run) if plant not in PLANTS] == added
     assert run("undo")[0] == 0
     assert plants(run)[-1] == added[1]
 

@@ -204,7 +204,7 @@ def test_a_slow_reader_gets_every_line(store: PlantStore, watch: Callable[..., W
     assert done.wait(SECONDS)
     store.apply([SetTag(Selection(), "hall")], COMMAND).result(SECONDS)
     assert [watching.next()[:2] for _ in range(count)] == [("added", plant_id) for plant_id in range(2, 2 + count)]
-    assert [watching.next()[:2] for _ in range(count + 1)] == [("changed", each) for each in range(1, 2 + count)]
+    assert [watching.next()[:2] for _ in range(count + 1)] == [("changed", number) for number in range(1, 2 + count)]
     assert watching.end() == 130
 
 

@@ -66,7 +66,7 @@ def checked(entry: Entry, file: Path) -> str:
     if entry.reader in {"json", "jsonl"}:
         objects = second_readers.objects_of(file, entry.reader)
         columns = _columns(imported)
-        requested = [tuple(_text(each.get(columns.get(field, ""))) for field in _FIELDS) for each in objects]
+        requested = [tuple(_text(item.get(columns.get(field, ""))) for field in _FIELDS) for item in objects]
         differing = 0
     else:
         rows = second_readers.rows_of(file, entry.reader)

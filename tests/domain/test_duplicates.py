@@ -47,4 +47,4 @@ def test_the_natural_order(ordered: list[str]) -> None:
     "texts", [[], [None], ["Érable", None, "“Ilse” × x"], ["a\nb", None, "Ç"], ["", "\n", ""], ["\0", "\x1f"]]
 )
 def test_many_texts_are_folded_as_one_by_one(texts: list[str | None]) -> None:
-    assert searched_all(texts) == [None if each is None else searched(each) for each in texts]
+    assert searched_all(texts) == [None if text is None else searched(text) for text in texts]

@@ -29,10 +29,10 @@ GIVEN: dict[str, object] = {
 
 #: All exceptions of the domain.
 KINDS = {
-    each.__name__: each
+    value.__name__: value
     for module in (errors, imports, protocols, server_state, strict_json)
-    for each in vars(module).values()
-    if inspect.isclass(each) and issubclass(each, PlantDeskError)
+    for value in vars(module).values()
+    if inspect.isclass(value) and issubclass(value, PlantDeskError)
 }
 
 

@@ -82,7 +82,7 @@ def test_the_metainfo_follows_the_quality_guidelines_of_flathub() -> None:
     assert not summary.startswith(("A ", "An ", "The "))
     assert not summary.endswith(".")
     assert name not in summary
-    assert {each.attrib["scheme_preference"] for each in root.iter("color")} == {"light", "dark"}
+    assert {element.attrib["scheme_preference"] for element in root.iter("color")} == {"light", "dark"}
     assert root.findtext("developer/name")
     assert {each.attrib["type"] for each in root.iter("url") if "type" in each.attrib} >= {"homepage", "bugtracker"}
     first, *_ = shots = list(root.iter("screenshot"))
@@ -109,7 +109,7 @@ def test_desktop_entry_and_metainfo_are_valid(tmp_path: Path, kind: str, suffix:
 
 
 @pytest.mark.slow  # a release has all translations
-@pytest.mark.parametrize("language", sorted(each.stem for each in (project.RESOURCES / "languages").glob("*.po")))
+@pytest.mark.parametrize("language", sorted(file.stem for file in (project.RESOURCES / "languages").glob("*.po")))
 @NEEDS_GETTEXT
 def test_entry_and_metainfo_are_translated(language: str, tmp_path: Path) -> None:
     entry, metainfo = tmp_path / f"{APP_ID}.desktop", tmp_path / f"{APP_ID}.metainfo.xml"
@@ -119,9 +119,9 @@ def test_entry_and_metainfo_are_translated(language: str, tmp_path: Path) -> Non
     assert translated == ["GenericName", "Comment", "Keywords"]
     root = ET.parse(metainfo).getroot()  # noqa: S314
     code = "{http://www.w3.org/XML/1998/namespace}lang"
-    counts = Counter(each.tag for each in root.iter() if each.get(code) == language)
+    counts = Counter(element.tag for element in root.iter() if element.get(code) == language)
     assert counts == {"summary": 1, "p": 1, "li": 4, "caption": 3}
-    (summary,) = (each.text for each in root.iter("summary") if each.get(code) == language)
+    (summary,) = (element.text for element in root.iter("summary") if element.get(code) == language)
     assert len(summary or "") <= 35
 
 

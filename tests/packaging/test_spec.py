@@ -126,8 +126,8 @@ def test_a_png_has_its_size_and_clear_corners(size: int) -> None:
 
 
 def test_the_icons_of_windows_and_macos_hold_each_size() -> None:
-    assert {each.width() for each in images("ico")} == {16, 24, 32, 48, 64, 128, 256}
-    assert {each.width() for each in images("icns")} >= {16, 32, 128, 256, 512, 1024}
+    assert {image.width() for image in images("ico")} == {16, 24, 32, 48, 64, 128, 256}
+    assert {image.width() for image in images("icns")} >= {16, 32, 128, 256, 512, 1024}
 
 
 def images(kind: str) -> list[QImage]:

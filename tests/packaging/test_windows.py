@@ -158,7 +158,7 @@ def test_winget_and_scoop_are_told_the_sums_of_the_downloads(tmp_path: Path) -> 
     installer.write_manifests(folder=tmp_path)
     winget = {file.name: yaml.safe_load(file.read_text("utf-8")) for file in tmp_path.glob("*.yaml")}
     (setup,) = winget["PlantDesk.PlantDesk.installer.yaml"]["Installers"]
-    assert [each["PackageVersion"] for each in winget.values()] == [project.VERSION] * 3
+    assert [value["PackageVersion"] for value in winget.values()] == [project.VERSION] * 3
     scoop = json.loads((tmp_path / "plantdesk.json").read_text("utf-8"))
     portable = scoop["architecture"]["64bit"]
     assert setup["InstallerSha256"] == hashlib.sha256(b"setup.exe").hexdigest()

@@ -27,7 +27,7 @@ def catalogue(folder: Path, texts: str, language: str = "de") -> Catalogue:
 
 def test_a_text_that_is_not_translated_is_none(tmp_path: Path) -> None:
     known = catalogue(tmp_path, 'msgid "Cancel"\nmsgstr "Abbrechen"\n\nmsgid "Close"\nmsgstr ""\n')
-    assert [known.text(each) for each in ("Cancel", "Close", "Open", "")] == ["Abbrechen", None, None, None]
+    assert [known.text(text) for text in ("Cancel", "Close", "Open", "")] == ["Abbrechen", None, None, None]
     assert known.plural("1 plant", "{count} plants", 1) is None
 
 

@@ -115,7 +115,7 @@ def test_the_window_accepts_a_plant_by_its_api(command: list[str]) -> None:
 def port_of(window: subprocess.Popen[bytes]) -> int:
     def look() -> list[int]:
         assert window.poll() is None, "the window has ended"
-        return [int(each["port"]) for each in runtimes(paths.runtime_folder())]
+        return [int(runtime["port"]) for runtime in runtimes(paths.runtime_folder())]
 
     return until(look, "the API starts")[0]
 

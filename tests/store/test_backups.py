@@ -88,7 +88,7 @@ def test_backups_of_one_millisecond_have_names_of_their_own(
 ) -> None:
     monkeypatch.setattr("plantdesk.store.sqlite.files.backup_folder.now_ms", lambda: 1_795_000_000_999)
     made = [FileBackups(path).make() for _ in range(3)]
-    assert [(backup.made_at, backup.number) for backup in made] == [(1_795_000_000_999, each) for each in (1, 2, 3)]
+    assert [(backup.made_at, backup.number) for backup in made] == [(1_795_000_000_999, number) for number in (1, 2, 3)]
     assert backups.newest_first() == made[::-1]
 
 
@@ -174,7 +174,7 @@ def made(kind: BackupKind, *ages: timedelta) -> list[Backup]:
 
 def kept(backups: list[Backup]) -> list[datetime]:
     gone = set(expired_backups(backups))
-    return [datetime.fromtimestamp(each.made_at / 1000, UTC) for each in backups if each not in gone]
+    return [datetime.fromtimestamp(backup.made_at / 1000, UTC) for backup in backups if backup not in gone]
 
 
 def test_a_year_of_hourly_backups_leaves_hours_days_and_months() -> None:
@@ -210,7 +210,7 @@ def test_backups_made_by_hand_stay_and_those_before_changes_are_counted() -> Non
 def test_fewer_automatic_backups_stay_where_the_user_wants_fewer() -> None:
     backups = made(BackupKind.AUTOMATIC, *(timedelta(hours=hours) for hours in range(24 * 400)))
     gone = set(expired_backups(backups, 3))
-    assert [each for each in backups if each not in gone] == backups[:3]
+    assert [backup for backup in backups if backup not in gone] == backups[:3]
 
 
 # --- where the settings say ----------------------------------------------------------------------
@@ -230,7 +230,7 @@ def test_backups_go_to_the_folder_of_the_settings_and_older_ones_stay(
     newer, before = FileBackups(path).make(), FileBackups(path).make(BackupKind.BEFORE_RESTORE)
     assert newer.path.parent.parent == chosen
     assert before.path.parent == older.path.parent  # a restore works without the drive
-    assert [each.path for each in FileBackups(path).newest_first()] == [before.path, newer.path, older.path]
+    assert [backup.path for backup in FileBackups(path).newest_first()] == [before.path, newer.path, older.path]
     add(store, 1)
     assert FileBackups(store.path).make_after(0)
     assert FileBackups(path).newest_first()[0].path.parent == newer.path.parent

@@ -92,7 +92,7 @@ def state(store: PlantStore) -> tuple[object, ...]:
         changes = reader.history(100)
         of_each = {row.id: reader.plant_history(row.id) for row in plants}
         sources, summary = reader.sources(), reader.history_summary()._replace(desks=())
-    tokens = [each._replace(last_used_at=None) for each in store.tokens.list()]  # SQLite: of the newest plant
+    tokens = [token._replace(last_used_at=None) for token in store.tokens.list()]  # SQLite: of the newest plant
     return plants, changes, of_each, sources, summary, tokens
 
 
@@ -205,7 +205,7 @@ def test_a_log_without_its_file_is_not_continued(new: New, tmp_path: Path) -> No
     log.write_bytes(b"left")
     with pytest.raises(StoreGoneError):
         copy_store(source, target)
-    assert [each.name for each in (tmp_path / "1").iterdir() if "lock" not in each.name] == [log.name]
+    assert [file.name for file in (tmp_path / "1").iterdir() if "lock" not in file.name] == [log.name]
 
 
 def test_a_failure_of_the_target_ends_the_reading_of_a_server(new: New, postgres: PostgresServer) -> None:
@@ -293,10 +293,10 @@ def test_half_a_copy_is_nothing(new: New, kind: str, how: str) -> None:
     else:
         assert not target.exists()
     if target.folder is not None:
-        for each in target.folder.iterdir():
-            os.utime(each, (1, 1))  # another copy may run that has just made its file
+        for file in target.folder.iterdir():
+            os.utime(file, (1, 1))  # another copy may run that has just made its file
     assert copy_store(source, target).rows["plant"] == 8
-    assert target.folder is None or [each.name for each in target.folder.iterdir()] == ["plants.db"]
+    assert target.folder is None or [file.name for file in target.folder.iterdir()] == ["plants.db"]
 
 
 def test_the_command_prints_what_it_copied_and_copies_searches(new: New, capfd: pytest.CaptureFixture[str]) -> None:

@@ -85,7 +85,7 @@ def test_the_titles_of_changes_in_an_older_store_stay(path: Path) -> None:
         version=4,
     )
     with closing(SqliteStore(path)) as store, closing(store.reader()) as reader:
-        assert [str(each.title) for each in reader.history()] == [f"Redo: {title}", f"Undo: {title}", title]
+        assert [str(change.title) for change in reader.history()] == [f"Redo: {title}", f"Undo: {title}", title]
 
 
 def test_the_texts_of_an_older_store_are_searched_as_new_ones(path: Path) -> None:

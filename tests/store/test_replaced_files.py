@@ -153,7 +153,7 @@ def test_backups_may_be_on_another_disk(
 ) -> None:
     folder = tmp_path / "disk"
     if where == "other disk":
-        others = [each for each in _DISKS if each.is_dir() and each.stat().st_dev != tmp_path.stat().st_dev]
+        others = [disk for disk in _DISKS if disk.is_dir() and disk.stat().st_dev != tmp_path.stat().st_dev]
         if not others:
             pytest.skip("there is no other disk")
         folder = others[0] / f"plantdesk-{os.getpid()}"

@@ -147,7 +147,7 @@ class CopyOfChanges(RuleBasedStateMachine):
 
     def add_to(self, store: SqliteStore, batch: list[tuple[int, str | None]], source: Source) -> None:
         fields = [{"id": plant_id, "name": "Fern"} | ({} if tag is None else {"tag": tag}) for plant_id, tag in batch]
-        add_each(store, [(new_plant(each), source) for each in fields])
+        add_each(store, [(new_plant(field), source) for field in fields])
 
     def change_in(self, store: SqliteStore, tag: str | None, *, delete: bool) -> None:
         plants = Selection.of(HasTag(tag, is_exact=True))

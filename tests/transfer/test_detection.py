@@ -241,10 +241,10 @@ def test_the_summary_says_how_each_file_was_read(
     ):
         assert line in printed.err
     files = json.loads(printed.out)["files"]
-    assert [each["encoding"] for each in files] == ["cp1252", "utf-8", None]
-    assert [each["encoding_guessed"] for each in files] == [True, False, False]
-    assert [each["doubtful_cell"] for each in files] == ["Röse", None, None]
-    assert [each["delimiter"] for each in files] == [";", None, None]
+    assert [file["encoding"] for file in files] == ["cp1252", "utf-8", None]
+    assert [file["encoding_guessed"] for file in files] == [True, False, False]
+    assert [file["doubtful_cell"] for file in files] == ["Röse", None, None]
+    assert [file["delimiter"] for file in files] == [";", None, None]
     assert files[0]["columns"] == {"id": "Nr.", "name": "Sorte"}
     assert files[1]["ignored"] == ["height", "leaf"]
 

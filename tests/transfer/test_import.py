@@ -86,7 +86,7 @@ def test_a_blank_name_is_missing(write: Write, refused: Refused, form: str, name
     texts = {
         "csv": f'id,name\n1,Fern\n2,"{name}"\n',
         "json": json.dumps(rows),
-        "jsonl": "\n".join(json.dumps(each, ensure_ascii=False) for each in rows),
+        "jsonl": "\n".join(json.dumps(row, ensure_ascii=False) for row in rows),
     }
     assert "The name is missing." in refused("import", write(texts[form], f"plants.{form}"))
     main(["import", write(texts[form], f"plants.{form}"), "--skip-invalid"])

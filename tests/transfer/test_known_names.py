@@ -64,7 +64,7 @@ def test_a_list_that_cannot_be_read_to_its_end_leaves_the_one_before(names: Know
 def test_the_file_is_the_users_alone(tmp_path: Path) -> None:
     if os.name == "posix":
         assert (tmp_path / "plants.db-names").stat().st_mode & 0o777 == 0o600
-    assert [each.name for each in tmp_path.iterdir()] == ["plants.db-names"]
+    assert [file.name for file in tmp_path.iterdir()] == ["plants.db-names"]
 
 
 def test_a_foreign_file_is_not_used_and_left_as_it_is(names: KnownNames, tmp_path: Path) -> None:

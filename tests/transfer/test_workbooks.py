@@ -203,7 +203,7 @@ def test_empty_rows_and_columns_cost_nothing(tmp_path: Path) -> None:
 def test_an_empty_tag_is_an_empty_text_for_other_programs(tmp_path: Path, file: Path) -> None:
     with closing(SqliteStore(paths.database_file())) as store:
         plants = [{"id": 1, "name": "a", "tag": ""}, {"id": 2, "name": "b"}]
-        store.apply([Insert(new_plant(each)) for each in plants], FORM).result(SECONDS)
+        store.apply([Insert(new_plant(plant)) for plant in plants], FORM).result(SECONDS)
     assert main(["export", str(file)]) == 0
     sheet = openpyxl.load_workbook(file).active
     assert sheet is not None
@@ -408,9 +408,9 @@ def test_a_store_is_imported(tmp_path: Path, capfd: pytest.CaptureFixture[str], 
     with closing(SqliteStore(other)) as store:
         first, second = new_plant({"id": 7, "name": "Aster", "tag": ""}), new_plant({"id": 2, "name": "-"})
         store.apply([Insert(first, "sunny"), Insert(second)], FORM).result(SECONDS)
-    before = {each.name for each in tmp_path.iterdir()} | {"home"}
+    before = {file.name for file in tmp_path.iterdir()} | {"home"}
     assert import_files(str(other)) == [(7, "Aster", "", "sunny"), (2, "-", None, None)]
-    assert {each.name for each in tmp_path.iterdir()} == before
+    assert {file.name for file in tmp_path.iterdir()} == before
     assert main(["import", str(other), "--dry-run"]) == 0
     assert "0 new, 2 unchanged" in capfd.readouterr().err
     other.write_bytes(re.sub(b"Aster", b"\xff\xff\xff\xff\xff", other.read_bytes()))

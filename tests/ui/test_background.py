@@ -180,7 +180,7 @@ def test_closing_behind_another_task_leaves_no_connection_open(qtbot: QtBot, sto
     queries.close()
     bridge.close()
     store.close()
-    assert [each.name for each in store.path.parent.glob("plants.db*")] == ["plants.db"]
+    assert [file.name for file in store.path.parent.glob("plants.db*")] == ["plants.db"]
 
 
 def test_changes_while_it_counts_or_pauses_are_counted_once(qtbot: QtBot, bridge: Bridge, store: SqliteStore) -> None:

@@ -14,7 +14,7 @@ from plantdesk.ui.bridge import Bridge
 
 
 def added(*ids: int) -> Changes:
-    return Changes(tuple(PlantRow(each, "x", None, 0, FORM) for each in ids))
+    return Changes(tuple(PlantRow(plant_id, "x", None, 0, FORM) for plant_id in ids))
 
 
 def test_the_first_of_a_burst_comes_at_once_and_the_rest_together(qtbot: QtBot, lone_bridge: Bridge) -> None:
@@ -24,8 +24,8 @@ def test_the_first_of_a_burst_comes_at_once_and_the_rest_together(qtbot: QtBot, 
     qtbot.waitUntil(lambda: len(heard) == 1)
 
     def notify() -> None:
-        for each in range(2, 50):
-            lone_bridge.notify_changes(added(each))
+        for number in range(2, 50):
+            lone_bridge.notify_changes(added(number))
 
     burst = threading.Thread(target=notify)
     burst.start()

@@ -48,7 +48,7 @@ class ImportingDriver(WindowDriver):
 
     @property
     def is_asked(self) -> bool:
-        return any(each.isVisible() for each in self.widget.findChildren(MessageBox))
+        return any(box.isVisible() for box in self.widget.findChildren(MessageBox))
 
     def count(self) -> int:
         (count,) = self._other_program.execute("SELECT count(*) FROM plant").fetchone()
@@ -97,7 +97,7 @@ def test_the_import_is_cancelled_on_demand(user: ImportingDriver, bare: Workspac
     user.begin("Import")  # before all is read
     user.press_close()
     user.window.close()  # pressed twice, it is asked once
-    assert len([each for each in user.widget.findChildren(MessageBox) if each.isVisible()]) == 1
+    assert len([box for box in user.widget.findChildren(MessageBox) if box.isVisible()]) == 1
     WindowDriver(user.qtbot, user.question).button("Cancel it and close").click()
     user.until(lambda: not user.window.isVisible())
     bare.release_store()

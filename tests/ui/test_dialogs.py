@@ -84,14 +84,14 @@ def window(qtbot: QtBot, bare: Workspace, bridge: Bridge, theme: Theme, store: S
 def stops(dialog: QWidget) -> list[QWidget]:
     """Return what can get the focus by Tab."""
     return [
-        each
-        for each in dialog.findChildren(QWidget)
-        if each.isVisibleTo(dialog)
-        and each.window() is dialog
-        and each.isEnabled()
-        and each.focusPolicy() & Qt.FocusPolicy.TabFocus
-        and each.focusProxy() is None
-        and not (isinstance(each, QLineEdit) and isinstance(each.parent(), QAbstractSpinBox))
+        widget
+        for widget in dialog.findChildren(QWidget)
+        if widget.isVisibleTo(dialog)
+        and widget.window() is dialog
+        and widget.isEnabled()
+        and widget.focusPolicy() & Qt.FocusPolicy.TabFocus
+        and widget.focusProxy() is None
+        and not (isinstance(widget, QLineEdit) and isinstance(widget.parent(), QAbstractSpinBox))
     ]
 
 
@@ -110,14 +110,14 @@ def seen(widget: QWidget) -> str:
 def screen_readers_find_a_name_and_its_label_for_each_stop(window: Window) -> None:
     dialog = window.dialog
     assert spoken(dialog)
-    assert not [seen(each) for each in dialog.findChildren(QPushButton) if each.isDefault()], "Enter presses none"
-    labels = [each for each in dialog.findChildren(QLabel) if each.isVisibleTo(dialog)]
+    assert not [seen(button) for button in dialog.findChildren(QPushButton) if button.isDefault()], "Enter presses none"
+    labels = [label for label in dialog.findChildren(QLabel) if label.isVisibleTo(dialog)]
     for stop in stops(dialog):
         assert spoken(stop), seen(stop)
         if isinstance(stop, _FIELDS):
             beside = [each for each in labels if each.text() and _is_label_of(place(each, dialog), place(stop, dialog))]
-            assert not beside or any(each.buddy() is stop for each in labels), seen(stop)
-    assert not [seen(each) for each in labels if not each.pixmap().isNull() and not spoken(each)]
+            assert not beside or any(label.buddy() is stop for label in labels), seen(stop)
+    assert not [seen(label) for label in labels if not label.pixmap().isNull() and not spoken(label)]
 
 
 def _is_label_of(label: QRect, field: QRect) -> bool:
@@ -130,7 +130,7 @@ def _is_label_of(label: QRect, field: QRect) -> bool:
 def targets_are_large_enough(window: Window) -> None:
     dialog = window.dialog
     kinds = (QAbstractButton, QTabBar, *_FIELDS)
-    small = [each for each in stops(dialog) if isinstance(each, kinds) and min(each.size().toTuple()) < _TARGET]
+    small = [stop for stop in stops(dialog) if isinstance(stop, kinds) and min(stop.size().toTuple()) < _TARGET]
     assert not [seen(each) for each in small]
 
 
@@ -139,16 +139,16 @@ def texts_can_be_read(window: Window) -> None:
     image = QImage(dialog.size() * _RATIO, QImage.Format.Format_RGB32)
     image.setDevicePixelRatio(_RATIO)
     dialog.render(image)
-    for each in dialog.findChildren(QWidget):
+    for widget in dialog.findChildren(QWidget):
         if (
-            isinstance(each, QLabel | QAbstractButton)
-            and each.text().strip()
-            and each.isVisibleTo(dialog)
-            and each.isEnabled()
+            isinstance(widget, QLabel | QAbstractButton)
+            and widget.text().strip()
+            and widget.isVisibleTo(dialog)
+            and widget.isEnabled()
         ):
-            rect = place(each, dialog).intersected(dialog.rect()).adjusted(3, 3, -3, -3)
-            if rect.isValid() and not each.visibleRegion().isEmpty():
-                assert _contrast(image, rect) >= _CONTRAST, seen(each)
+            rect = place(widget, dialog).intersected(dialog.rect()).adjusted(3, 3, -3, -3)
+            if rect.isValid() and not widget.visibleRegion().isEmpty():
+                assert _contrast(image, rect) >= _CONTRAST, seen(widget)
 
 
 def _contrast(image: QImage, rect: QRect) -> float:
@@ -169,7 +169,7 @@ def tab_reaches_all_of_it_from_the_top_to_the_bottom(window: Window) -> None:
         if window.focused is first:
             break
         order.append(window.focused)
-    assert {seen(each) for each in order} == {seen(each) for each in stops(dialog)}
+    assert {seen(each) for each in order} == {seen(stop) for stop in stops(dialog)}
     top = min(range(len(order)), key=lambda at: (place(order[at], dialog).top(), place(order[at], dialog).left()))
     for before, after in zip(order[top:] + order[:top], (order[top:] + order[:top])[1:], strict=False):
         if before.parent() is after.parent():
@@ -178,7 +178,7 @@ def tab_reaches_all_of_it_from_the_top_to_the_bottom(window: Window) -> None:
 
 def mnemonics_are_unique(window: Window) -> None:
     dialog = window.dialog
-    shown = [each for each in dialog.findChildren(QWidget) if each.isVisibleTo(dialog)]
+    shown = [widget for widget in dialog.findChildren(QWidget) if widget.isVisibleTo(dialog)]
     texts = [each.text() for each in shown if isinstance(each, QAbstractButton | QLabel)]
     letters = [text.partition("&")[2][:1].lower() for text in texts if "&" in text.replace("&&", "")]
     assert len(letters) == len(set(letters)), letters

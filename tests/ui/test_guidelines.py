@@ -33,7 +33,7 @@ def texts() -> Iterator[str]:
 
 
 def depth(menu: QMenu) -> int:
-    return 1 + max((depth(inner) for each in menu.actions() if isinstance(inner := each.menu(), QMenu)), default=0)
+    return 1 + max((depth(inner) for action in menu.actions() if isinstance(inner := action.menu(), QMenu)), default=0)
 
 
 def test_messages_do_not_shout_blame_or_beg() -> None:
@@ -51,7 +51,7 @@ def test_menus_have_one_level_of_submenus_at_most(user: WindowDriver) -> None:
 
 
 def test_everything_that_is_clicked_is_large_enough(user: WindowDriver) -> None:
-    buttons = [each for each in user.widget.findChildren(QAbstractButton) if each.isVisible()]
+    buttons = [button for button in user.widget.findChildren(QAbstractButton) if button.isVisible()]
     assert len(buttons) >= 3
     small = {(each.text(), each.accessibleName()): each.size() for each in buttons if each.height() < SMALLEST_TARGET}
     assert small == {}

@@ -131,7 +131,7 @@ def test_the_tokens(qtbot: QtBot, theme: Theme, bridge: Bridge, store: SqliteSto
     panel.revoke_selected()
     box = panel.findChildren(MessageBox)[0]
     check(box)
-    next(each for each in box.findChildren(QPushButton) if each.text() == "Revoke").click()
+    next(button for button in box.findChildren(QPushButton) if button.text() == "Revoke").click()
     qtbot.waitUntil(lambda: table.model().rowCount() == 0)
     field = next(each for each in panel.findChildren(QLineEdit) if "greenhouse" in each.placeholderText())
     field.setText(name)

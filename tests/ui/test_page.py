@@ -115,7 +115,7 @@ def test_a_message_lies_over_the_list_and_covers_no_open_pane(qtbot: QtBot, page
 
 
 def list_rect(page: Page) -> QRect:
-    (main_pane,) = (each for each in page.findChildren(QFrame) if each.objectName() == "list")
+    (main_pane,) = (frame for frame in page.findChildren(QFrame) if frame.objectName() == "list")
     return place_in(page, main_pane)
 
 

@@ -13,7 +13,7 @@ from plantdesk.ui.session import StoreOpener
 
 
 def _threads(name: str) -> int:
-    return sum(each.name == name for each in threading.enumerate())
+    return sum(thread.name == name for thread in threading.enumerate())
 
 
 def test_a_store_that_is_open_too_late_does_not_replace_the_chosen_one(

@@ -90,8 +90,8 @@ def texts_of(top: QWidget) -> Iterator[tuple[str, str]]:
             yield where, widget.placeholderText()
         if isinstance(widget, QTabBar | QComboBox):
             count = widget.count()
-            for each in range(count):
-                yield where, widget.tabText(each) if isinstance(widget, QTabBar) else widget.itemText(each)
+            for number in range(count):
+                yield where, widget.tabText(number) if isinstance(widget, QTabBar) else widget.itemText(number)
 
 
 def untranslated(top: QWidget, data: set[str]) -> list[str]:
@@ -114,8 +114,8 @@ def cut(top: QWidget) -> list[str]:
     texts = [f"{text!r} has {width} of {least}" for text, width, least in widths]
     if isinstance(languages.current(), Pseudo):
         return texts
-    fields = [each for each in top.findChildren(QLineEdit) if each.isVisibleTo(top) and each.window() is top]
-    return texts + [repr(each.placeholderText()) for each in fields if is_placeholder_cut(each)]
+    fields = [field for field in top.findChildren(QLineEdit) if field.isVisibleTo(top) and field.window() is top]
+    return texts + [repr(field.placeholderText()) for field in fields if is_placeholder_cut(field)]
 
 
 def is_placeholder_cut(field: QLineEdit) -> bool:
@@ -184,7 +184,7 @@ def test_every_text_of_the_window_is_translated(window: Dialogs) -> None:
     assert not untranslated(user.window, DATA)
     for menu in menus_of(user.menu_bar):
         menu.aboutToShow.emit()
-        assert not [each.text() for each in menu.actions() if find_unmarked_words(each.text(), DATA)]
+        assert not [action.text() for action in menu.actions() if find_unmarked_words(action.text(), DATA)]
 
 
 @pytest.mark.parametrize("language", ALL, indirect=True)
@@ -196,7 +196,7 @@ def test_the_texts_of_the_window_fit_and_no_letter_chooses_two(language: str, wi
     assert not repeated(mnemonics(menu.title() for menu in menus))
     for menu in menus:
         menu.aboutToShow.emit()
-        assert not repeated(mnemonics(each.text() for each in menu.actions())), (language, menu.title())
+        assert not repeated(mnemonics(action.text() for action in menu.actions())), (language, menu.title())
 
 
 #: Names of months in the long date of a card.
@@ -256,7 +256,7 @@ def test_a_latin_name_is_written_from_left_to_right_all_the_same(window: Dialogs
 
 
 def test_each_language_is_offered_by_its_own_name() -> None:
-    assert [name_of(each) for each in ("en", "de", "fr", "es", "pt_BR")] == [
+    assert [name_of(text) for text in ("en", "de", "fr", "es", "pt_BR")] == [
         *("English", "Deutsch", "Français", "Español", "Português (Brasil)")
     ]
 

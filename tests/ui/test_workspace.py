@@ -219,7 +219,7 @@ def test_the_bar_names_another_plantdesk_that_has_the_port(
 ) -> None:
     store.tokens.create("greenhouse").result(SECONDS)
     user.set_server_state(Failed(PortOfPlantDeskError(8721, 8722, database, is_same=is_same), 8721))
-    user.until(lambda: any(said in each for each in user.texts()))
+    user.until(lambda: any(said in text for text in user.texts()))
 
 
 def test_a_bar_comes_after_the_list_with_its_action_before_its_cross(user: WorkspaceDriver, store: SqliteStore) -> None:
@@ -394,7 +394,7 @@ def test_the_edit_menu_acts_on_the_field_with_the_focus_as_far_as_it_can(user: W
 
 def test_the_menus_have_their_commands_in_order(user: WorkspaceDriver) -> None:
     found = {
-        menu.title(): " | ".join(each.text() or "-" for each in menu.actions() if each.isVisible())
+        menu.title(): " | ".join(action.text() or "-" for action in menu.actions() if action.isVisible())
         for menu in menus_of(user.menu_bar)
     }
     assert found == MENUS
@@ -403,14 +403,14 @@ def test_the_menus_have_their_commands_in_order(user: WorkspaceDriver) -> None:
 def test_what_is_new_names_only_commands_and_settings_that_are_there(user: WorkspaceDriver) -> None:
     paths: dict[str, str] = {}
     for menu in menus_of(user.menu_bar):
-        for each in menu.actions():
-            path, inner = f"{plain(menu.title())} > {plain(each.text())}", each.menu()
-            paths[path] = each.shortcut().toString()
+        for action in menu.actions():
+            path, inner = f"{plain(menu.title())} > {plain(action.text())}", action.menu()
+            paths[path] = action.shortcut().toString()
             if isinstance(inner, QMenu):
                 paths |= {f"{path} > {plain(one.text())}": one.shortcut().toString() for one in inner.actions()}
     user.choose("Edit", "Settings…")
     titles = {section.title for section in user.window.findChildren(SettingsSection)}
-    titles |= {each.text() for row in user.window.findChildren(SettingRow) for each in row.findChildren(QLabel)}
+    titles |= {label.text() for row in user.window.findChildren(SettingRow) for label in row.findChildren(QLabel)}
     paths |= {f"Settings > {title}": "" for title in titles}
     text = manual.page_text("news")
     named = re.findall(r"\*\*([^*]+)\*\*(?: \(([^)]+)\))?", text)
@@ -419,10 +419,10 @@ def test_what_is_new_names_only_commands_and_settings_that_are_there(user: Works
 
 
 def test_no_two_commands_share_a_key_or_a_letter_of_their_menu(user: WorkspaceDriver) -> None:
-    keys = [key.toString() for each in user.window.findChildren(QAction) for key in each.shortcuts()]
+    keys = [key.toString() for action in user.window.findChildren(QAction) for key in action.shortcuts()]
     assert len(keys) == len(set(keys))
     for menu in menus_of(user.menu_bar):
-        letters = [letter_of(each.text()) for each in menu.actions() if "&" in each.text()]
+        letters = [letter_of(action.text()) for action in menu.actions() if "&" in action.text()]
         assert len(letters) == len(set(letters)), menu.title()
     titles = {letter_of(menu.title()) for menu in menus_of(user.menu_bar)}
     assert not titles & set("inga")  # the form's fields and its button

@@ -45,7 +45,7 @@ def widget(name: str) -> Rect:
 
     Only in the active window: another one may still be moved by the window manager.
     """
-    found = (each for each in _widgets(QWidget) if each.window().isActiveWindow() and name in names_of(each))
+    found = (widget for widget in _widgets(QWidget) if widget.window().isActiveWindow() and name in names_of(widget))
     return next((_rect(each, each.rect()) for each in found), None)
 
 
@@ -68,9 +68,13 @@ def item(text: str) -> Rect:
 
 def texts() -> list[str]:
     """Return the visible texts of labels, fields, buttons and lists in the window in front."""
-    found = [each.text() for each in _widgets(QLabel)] + [plain(each.text()) for each in _widgets(QAbstractButton)]
-    found += [each.text() for each in _widgets(QLineEdit)] + [each.toPlainText() for each in _widgets(QPlainTextEdit)]
-    found += [each.currentText() for each in _widgets(QComboBox)]
+    found = [label.text() for label in _widgets(QLabel)] + [
+        plain(button.text()) for button in _widgets(QAbstractButton)
+    ]
+    found += [field.text() for field in _widgets(QLineEdit)] + [
+        field.toPlainText() for field in _widgets(QPlainTextEdit)
+    ]
+    found += [combo.currentText() for combo in _widgets(QComboBox)]
     return found + [str(index.data()) for view in _widgets(QAbstractItemView) for index in _indexes(view)]
 
 

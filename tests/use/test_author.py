@@ -95,5 +95,5 @@ def type_beside_scripts(user: User, token: str) -> Plants:
         user.click("Name")
         typed = [f"Typed {number}" for number in range(20)]
         user.type_lines(*typed)
-        assert {each.result().status for each in answers} == {200}
+        assert {answer.result().status for answer in answers} == {200}
     return [(str(name), None) for name in [*typed, *(plant["name"] for plant in plants)]]

@@ -101,7 +101,7 @@ def test_the_store_gives_the_next_free_id_itself(store: PlantStore) -> None:
     fields = plant_fields({"name": "Ficus", "tag": "office"})
     rows = [store.add_as_next(fields, COMMAND) for _ in range(3)]
     assert [row.result(SECONDS).id for row in rows] == [8, 9, 10]
-    assert stored(store)[1:] == [(each, "Ficus", "office", COMMAND) for each in (8, 9, 10)]
+    assert stored(store)[1:] == [(number, "Ficus", "office", COMMAND) for number in (8, 9, 10)]
     assert [received.get(timeout=SECONDS).added[0].id for _ in rows] == [8, 9, 10]
     store.add(plant(20), FORM).result(SECONDS)
     assert [row.id for row in received.get(timeout=SECONDS).added] == [20]

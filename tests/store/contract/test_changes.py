@@ -239,7 +239,7 @@ def test_a_change_of_many_plants_is_not_listed(store: PlantStore) -> None:
 def history_of(store: PlantStore, plant_id: int, limit: int = 100) -> list[tuple[str, str | None, str | None] | None]:
     """Name, tag and note of a plant before each of its changes, newest first."""
     with closing(store.reader()) as reader:
-        found = [each.before for each in reader.plant_history(plant_id, limit)]
+        found = [change.before for change in reader.plant_history(plant_id, limit)]
         return [None if row is None else (row.name, row.tag, row.note) for row in found]
 
 
@@ -282,7 +282,7 @@ def test_the_history_is_searched_as_plants_are(store: PlantStore, text: str) -> 
         add(store, plant_id, name)
     apply(store, DeleteAll(Selection()))
     with closing(store.reader()) as reader:
-        assert [str(each.change.title) for each in reader.history_entries(text=text)] == ["Delete 2 plants"]
+        assert [str(entry.change.title) for entry in reader.history_entries(text=text)] == ["Delete 2 plants"]
 
 
 def test_the_history_is_searched_by_text_and_source(store: PlantStore, plants: list[PlantRow]) -> None:
@@ -290,7 +290,7 @@ def test_the_history_is_searched_by_text_and_source(store: PlantStore, plants: l
     store.apply([DeleteAll(Selection(ids=[1, 2]))], FORM).result(SECONDS)
 
     def found(text: str = "", source: Source | None = None, before: int | None = None) -> list[str]:
-        return [str(each.change.title) for each in reader.history_entries(text=text, source=source, before=before)]
+        return [str(entry.change.title) for entry in reader.history_entries(text=text, source=source, before=before)]
 
     with closing(store.reader()) as reader:
         assert found("delete") == ["Delete 2 plants"]
@@ -334,7 +334,7 @@ def test_an_entry_names_one_of_its_plants(store: PlantStore, plants: list[PlantR
     apply(store, DeleteAll(Selection()))
     with closing(store.reader()) as reader:
         entries = reader.history_entries()
-    assert [each.example for each in entries] == [(1, "Aloe", "kitchen"), None, (2, "Röschen", None)]
+    assert [entry.example for entry in entries] == [(1, "Aloe", "kitchen"), None, (2, "Röschen", None)]
 
 
 @pytest.mark.parametrize(
@@ -352,7 +352,7 @@ def test_the_title_of_an_edit_says_what_it_changed(
 ) -> None:
     apply(store, edited(plants[0], **values))
     with closing(store.reader()) as reader:
-        assert [(each.kind, str(each.title)) for each in reader.history()] == [(kind, title)]
+        assert [(change.kind, str(change.title)) for change in reader.history()] == [(kind, title)]
 
 
 def tags_after(store: PlantStore, before: list[str | None], edit: Edit) -> list[str | None]:
@@ -501,7 +501,7 @@ def test_a_change_has_a_kind_and_parameters_and_so_has_its_undo(store: PlantStor
     store.redo(COMMAND).result(SECONDS)
     with closing(store.reader()) as reader:
         redone, undone, *changes = reader.history()
-    assert [(str(each.kind), each.parameters, str(each.title)) for each in reversed(changes)] == [
+    assert [(str(change.kind), change.parameters, str(change.title)) for change in reversed(changes)] == [
         ("rename", {"name": "Fern", "new_name": "Tree fern"}, "Rename “Fern” to “Tree fern”"),
         ("tag", {"tags": ["kitchen"], "tag": "hall"}, "Rename tag “kitchen” to “hall”"),
         ("merge", {"tags": ["hall", "none"], "tag": "attic"}, "Merge tags “hall”, “none” into “attic”"),

@@ -101,7 +101,7 @@ def test_conflicts_have_the_lines_of_their_files(store_with_fern: PlantStore) ->
             plants.add(each)
         plants.compare(OnConflict.REFUSE, ALL)
         found = [(conflict.row.file, conflict.row.line) for conflict in plants.conflicts()]
-    assert found == [(each.file, each.line) for rows in batches for each in rows]
+    assert found == [(row.file, row.line) for rows in batches for row in rows]
 
 
 def test_conflicts_are_named_and_refuse_everything(store_with_fern: PlantStore) -> None:
@@ -173,7 +173,7 @@ def test_what_is_added_meanwhile_is_compared_again(store: PlantStore) -> None:
         store.add(new_plant({"id": 2, "name": "Cactus"}), COMMAND).result(SECONDS)
         store.add(new_plant({"id": 3, "name": "Palm"}), COMMAND).result(SECONDS)
         assert plants.apply("x").plants == 2
-    assert [each[:2] for each in stored(store)] == [(2, "Cactus"), (3, "Palm"), (1, "Ivy"), (4, "New")]
+    assert [plant[:2] for plant in stored(store)] == [(2, "Cactus"), (3, "Palm"), (1, "Ivy"), (4, "New")]
 
 
 def test_what_is_changed_meanwhile_is_compared_again(store_with_fern: PlantStore) -> None:

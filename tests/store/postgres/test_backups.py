@@ -92,7 +92,7 @@ def test_automatic_backups_are_made_daily_if_something_changed(
     assert not later(days=2)
     store.apply([SetTag(Selection(), "hall")], FORM).result(SECONDS)
     assert later(hours=1)
-    assert {each.kind for each in backups.newest_first()} == {BackupKind.AUTOMATIC}
+    assert {backup.kind for backup in backups.newest_first()} == {BackupKind.AUTOMATIC}
 
 
 def test_an_open_store_is_backed_up_by_time(
@@ -103,7 +103,7 @@ def test_an_open_store_is_backed_up_by_time(
     end = store.begin_backups()
     until(lambda: bool(backups.newest_first()))
     end()
-    assert [each.kind for each in backups.newest_first()] == [BackupKind.AUTOMATIC]
+    assert [backup.kind for backup in backups.newest_first()] == [BackupKind.AUTOMATIC]
 
 
 def test_the_commands_back_up_and_restore(
@@ -116,7 +116,7 @@ def test_the_commands_back_up_and_restore(
     made = capfd.readouterr().out.splitlines()
     assert made[1] == str(file)
     assert main(["backup", "--list", "--json", *database]) == 0
-    assert [each["file"] for each in json.loads(capfd.readouterr().out)] == [made[0]]
+    assert [item["file"] for item in json.loads(capfd.readouterr().out)] == [made[0]]
     add(store, 2, "Aloe")
     assert main(["restore", str(file), "--yes", *database]) == 0
     assert "Goes: 1 plant (2 “Aloe”)" in capfd.readouterr().out

@@ -38,7 +38,7 @@ def named(location: PostgresLocation, desk: str) -> PostgresLocation:
 def desks(location: PostgresLocation) -> Iterator[list[PlantStore]]:
     """Office and Greenhouse, which have added, edited and deleted a plant."""
     with ExitStack() as stack:
-        stores = [stack.enter_context(closing(named(location, each).open())) for each in ("Office", "Greenhouse")]
+        stores = [stack.enter_context(closing(named(location, text).open())) for text in ("Office", "Greenhouse")]
         office, greenhouse = stores
         plant = add(office, 1, "Fern")
         office.apply([edited(plant, note="dry")], FORM).result(SECONDS)
@@ -58,12 +58,12 @@ def test_a_desk_is_named_by_the_address_or_the_computer(monkeypatch: pytest.Monk
 def test_each_change_has_the_name_of_its_desk(desks: list[PlantStore]) -> None:
     assert [store.desk for store in desks] == ["Office", "Greenhouse"]
     with closing(desks[1].reader()) as reader:
-        assert [each.desk for each in reader.history()] == ["Office", "Greenhouse", "Office"]
-        assert all("desk" not in each.parameters for each in reader.history())
+        assert [change.desk for change in reader.history()] == ["Office", "Greenhouse", "Office"]
+        assert all("desk" not in change.parameters for change in reader.history())
         assert reader.history_summary().desks == ("Greenhouse", "Office")
-        assert [each.change.number for each in reader.history_entries(source="Greenhouse")] == [2]
+        assert [entry.change.number for entry in reader.history_entries(source="Greenhouse")] == [2]
         assert reader.history_entries(source="Shed") == []
-        assert [(each.change.desk, each.last.desk) for each in reader.history_entries()] == [
+        assert [(entry.change.desk, entry.last.desk) for entry in reader.history_entries()] == [
             ("Greenhouse", "Office"),
             ("Office", "Office"),
         ]
@@ -74,7 +74,7 @@ def test_the_command_names_the_desks(
 ) -> None:
     assert desks
     assert main(["history", "--json", "--database", location.url]) == 0
-    assert [each["desk"] for each in json.loads(capfd.readouterr().out)] == ["Office", "Greenhouse", "Office"]
+    assert [item["desk"] for item in json.loads(capfd.readouterr().out)] == ["Office", "Greenhouse", "Office"]
     assert main(["history", "--database", location.url]) == 0
     assert "form, Greenhouse" in capfd.readouterr().out
 
@@ -119,7 +119,7 @@ def test_commands_have_the_name_and_the_user_of_the_window(
     save(known, paths.settings_file())
     assert main(["edit", "1", "--name", "Moss", "--database", str(file)]) == 0
     assert main(["history", "--json", "--database", str(file)]) == 0
-    assert [each["desk"] for each in json.loads(capfd.readouterr().out)] == ["Shed"]
+    assert [item["desk"] for item in json.loads(capfd.readouterr().out)] == ["Shed"]
     assert main(["undo", "--database", str(file)]) == 0
 
 

@@ -63,9 +63,9 @@ def test_plants_whose_answer_is_lost_are_there_once(
     store.subscribe(received.put)
     store.add(plant(1, "Rose"), FORM).result(SECONDS)
     proxy.lose_answer(b"COMMIT", reaches_server=reaches_server)
-    outcomes = add_each(store, [(plant(each), FORM) for each in (1, 2, 3)])
+    outcomes = add_each(store, [(plant(number), FORM) for number in (1, 2, 3)])
     assert proxy.has_lost
-    assert [type(each) for each in outcomes] == [IdTakenError, PlantRow, PlantRow]
+    assert [type(outcome) for outcome in outcomes] == [IdTakenError, PlantRow, PlantRow]
     assert stored(location) == [1, 2, 3]
     with closing(store.reader()) as reader:
         assert list(reader.rows([2, 3]).values()) == outcomes[1:]
@@ -116,7 +116,7 @@ def test_a_plant_that_is_stored_is_reported_as_stored_though_the_next_ones_of_it
     proxy.is_off = True
     proxy.lose_answer(b"Yew", reaches_server=False)
     outcomes = add_each(store, [(plant(2), FORM), (plant(2, "Yew"), FORM), (plant(3), FORM)])
-    assert [type(each) for each in outcomes] == [PlantRow, OutcomeUnknownError, PlantRow]
+    assert [type(outcome) for outcome in outcomes] == [PlantRow, OutcomeUnknownError, PlantRow]
     assert stored(location) == [1, 2, 3]
 
 
@@ -355,7 +355,7 @@ def test_a_plant_that_breaks_a_constraint_fails_alone(
     store.subscribe(received.put)
     postgres.execute("ALTER TABLE plantdesk.plant ADD CHECK (name <> 'Yew')", location.name)
     outcomes = add_each(store, [(plant(1, "Yew"), FORM), (plant(2), FORM)])
-    assert [type(each) for each in outcomes] == [PlantDeskError, PlantRow]
+    assert [type(outcome) for outcome in outcomes] == [PlantDeskError, PlantRow]
     assert "adding 2 plants failed" in caplog.text
     assert store.add(plant(3), FORM).result(SECONDS).id == 3
     assert [row.id for row in received.get(timeout=SECONDS).added] == [2]
@@ -429,9 +429,9 @@ def test_closing_does_not_wait_for_a_server_that_hangs(
             threads.append(threading.Thread(target=fails, args=(reader.count,), daemon=True))
             threads[0].start()
         store.close()
-        for each in threads:
-            each.join(SECONDS)
-            assert not each.is_alive()
+        for thread in threads:
+            thread.join(SECONDS)
+            assert not thread.is_alive()
     if waiting is not None:
         assert isinstance(waiting.exception(SECONDS), StoreError)
     proxy.thaw()

@@ -173,7 +173,7 @@ def test_the_desks_that_go_on_come_last(postgres: PostgresServer, old: PostgresL
     postgres.execute(sql.format(SCHEMA_VERSION), old.name)
     update = old.needed_update()
     assert update is not None
-    assert [(each.name, each.version, update.can_write_after(each)) for each in update.desks] == [
+    assert [(desk.name, desk.version, update.can_write_after(desk)) for desk in update.desks] == [
         ("Office", "9.0", True),
         ("Greenhouse", "", False),
         ("Shed", "9.0", False),

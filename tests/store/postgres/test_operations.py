@@ -51,7 +51,7 @@ def test_every_answer_is_true_and_all_happened_in_one_order(postgres: PostgresSe
             thread.join()
         for plant_id, store in enumerate(stores, -_DESKS):
             _add_in_the_end(store, plant_id)
-    done = [each for user in users for each in user.operations]
+    done = [operation for user in users for operation in user.operations]
     assert {Outcome.OK} < {each.outcome for each in done}
     assert {each.kind for each in done if each.outcome is Outcome.OK} == set(Kind)
     assert find_problems(postgres.url(database), done) == []

@@ -37,7 +37,7 @@ def desk(postgres: PostgresServer, location: PostgresLocation) -> Iterator[tuple
         closing(store.reader()) as reader,
     ):
         store.subscribe(lambda _changes: None)
-        add_each(store, [(new_plant({"id": each, "name": f"Fern {each}"}), FORM) for each in range(1, 1001)])
+        add_each(store, [(new_plant({"id": number, "name": f"Fern {number}"}), FORM) for number in range(1, 1001)])
         reader.count()
 
         def count(act: Callable[[], object]) -> int:

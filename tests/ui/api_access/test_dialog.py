@@ -61,15 +61,14 @@ class DialogDriver(WindowDriver):
         return self.token.text()
 
     def box_of_question(self) -> MessageBox:
-        boxes = self.dialog.findChildren(MessageBox)
-        return next(each for each in boxes if each.isVisible())
+        return next(box for box in self.dialog.findChildren(MessageBox) if box.isVisible())
 
     def names(self) -> list[str]:
         return [row[0] for row in rows_of(self.table)]
 
 
 def press(box: MessageBox, label: str) -> QPushButton:
-    return next(each for each in box.findChildren(QPushButton) if each.text() == label)
+    return next(button for button in box.findChildren(QPushButton) if button.text() == label)
 
 
 def source_of(store: SqliteStore, token: str) -> Source:
@@ -105,7 +104,7 @@ def test_an_invalid_name_is_reported(user: DialogDriver) -> None:
     user.create("greenhouse")
     user.qtbot.keyClicks(user.token_name, "greenhouse")
     user.button("Create token").click()
-    user.until(lambda: any("already" in each.text() for each in user.dialog.findChildren(QLabel)))
+    user.until(lambda: any("already" in label.text() for label in user.dialog.findChildren(QLabel)))
     assert user.token_name.text() == "greenhouse"
 
 
@@ -115,7 +114,7 @@ def test_a_double_click_on_create_makes_one_token_without_an_error(user: DialogD
         user.button("Create token").click()
     user.until(lambda: "New token for “sync”" in user.texts())
     assert [row.name for row in store.tokens.list()] == ["sync"]
-    assert not any("already" in each for each in user.texts())
+    assert not any("already" in text for text in user.texts())
 
 
 def test_a_token_is_revoked_after_a_question(user: DialogDriver, store: SqliteStore) -> None:
@@ -233,7 +232,7 @@ def test_a_dialog_that_is_closed_with_results_pending_reports_no_defect(
         received: list[int] = []
         bridge.short_tasks.run(bridge, lambda _task: 1, received.append)
         user.until(lambda: received == [1])
-        user.until(lambda: not any(each.name == "window-task" for each in threading.enumerate()))
+        user.until(lambda: not any(thread.name == "window-task" for thread in threading.enumerate()))
         bridge.short_tasks.run(bridge, lambda _task: 2, received.append)
         user.until(lambda: received == [1, 2])
     assert raised == []

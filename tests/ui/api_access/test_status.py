@@ -45,7 +45,7 @@ def shown(line: ApiStatus) -> str:
 
 def button(line: ApiStatus, name: str) -> QAbstractButton:
     buttons = line.findChildren(QAbstractButton)
-    return next(each for each in buttons if name in (each.text(), each.accessibleName()))
+    return next(button for button in buttons if name in (button.text(), button.accessibleName()))
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_the_address_is_shown_whole_or_not_at_all_and_copied_with_one_click(qtbo
     qtbot.mouseClick(copy, Qt.MouseButton.LeftButton)
     assert QGuiApplication.clipboard().text() == "http://127.0.0.1:8721/plants"
     assert "Copied" in copy.toolTip()
-    address = next(each for each in line.findChildren(QLabel) if each.text().startswith("http"))
+    address = next(label for label in line.findChildren(QLabel) if label.text().startswith("http"))
     line.resize(600, 46)
     assert address.isVisible()
     assert address.width() >= address.sizeHint().width()
@@ -108,7 +108,7 @@ def test_the_last_plant_of_a_program_is_shown_but_not_those_of_the_form(qtbot: Q
     assert activity(line).text() == "“Ficus” from greenhouse, just now"
     with qtbot.waitSignal(line.activity_requested):
         activity(line).click()
-    two = tuple(PlantRow(each, "Ficus", None, now - 65_000, GREENHOUSE) for each in (3, 4))
+    two = tuple(PlantRow(number, "Ficus", None, now - 65_000, GREENHOUSE) for number in (3, 4))
     line.show_changes(Changes(two))
     assert activity(line).text() == "2 plants from greenhouse, 1 min ago"
 

@@ -78,7 +78,7 @@ class CardDriver(PlantsDriver):
 
         def seen() -> bool:
             labels = self.context.page.card_pane.findChildren(QLabel)
-            shown = [each.text().replace("\u00a0", " ") for each in labels if each.isVisible()]
+            shown = [label.text().replace("\u00a0", " ") for label in labels if label.isVisible()]
             return all(any(text in each for each in shown) for text in texts)
 
         self.until(seen)
@@ -143,7 +143,7 @@ def test_space_shows_and_hides_the_card_of_the_selected_plant(user: CardDriver, 
     user.expect_texts("ID 3")
     user.press(Qt.Key.Key_Space)
     assert user.context.page.card_pane.isHidden()
-    assert [each for each in spoken if each.startswith("Card")] == ["Card: shown", "Card: hidden"]
+    assert [text for text in spoken if text.startswith("Card")] == ["Card: shown", "Card: hidden"]
 
 
 def test_it_is_hidden_while_nothing_is_selected_and_remembered(
@@ -393,7 +393,7 @@ def test_what_was_changed_again_has_no_undo(user: CardDriver) -> None:
         user.change(edited(user.row(1), name=name))
     user.open_card()
     user.expect_texts("was “Agave”", "was “Aloe”")
-    assert [each.isVisible() for each in user.buttons().values() if plain(each.text()) == "Undo"] == [True]
+    assert [button.isVisible() for button in user.buttons().values() if plain(button.text()) == "Undo"] == [True]
     undo_button(user, "Name changed")
     user.until(lambda: user.row(1).name == "Agave")
 
@@ -437,8 +437,8 @@ def test_several_plants_are_copied_printed_and_exported_and_get_a_tag_together(u
     dialog = WindowDriver(user.qtbot, user.the(TagDialog))
     dialog.qtbot.keyClicks(dialog.field("Tag of 2 plants"), "bed 4")
     dialog.button("Change tag of 2 plants").click()
-    user.until(lambda: [user.row(each).tag for each in (1, 2, 3)] == ["bed 4", "bed 4", None])
-    user.until(lambda: "bed 4: 2" in {each.accessibleName() for each in user.widget.findChildren(QLabel)})
+    user.until(lambda: [user.row(number).tag for number in (1, 2, 3)] == ["bed 4", "bed 4", None])
+    user.until(lambda: "bed 4: 2" in {label.accessibleName() for label in user.widget.findChildren(QLabel)})
 
 
 def test_several_plants_are_deleted_or_none_is_selected(user: CardDriver) -> None:

@@ -63,7 +63,7 @@ class Session(WindowDriver):
 
     def scopes(self) -> list[str]:
         box = self.the(ComboBox, "Where")
-        return [box.itemText(each) for each in range(box.count())]
+        return [box.itemText(number) for number in range(box.count())]
 
     def kept(self) -> list[str]:
         """What is said of the plants that are kept."""
@@ -161,7 +161,7 @@ def test_another_plant_or_tag_that_was_chosen_to_be_kept_stays_chosen(session: S
     session.hit(Qt.Key.Key_Down, Qt.Key.Key_Down, Qt.Key.Key_Down, Qt.Key.Key_Space)  # plant 2
     session.turn_to("Tags")
     session.until(lambda: "Merge 2 tags" in session.buttons())
-    box = next(each for each in session.dialog.findChildren(QComboBox) if each.findData("ofice") >= 0)
+    box = next(combo for combo in session.dialog.findChildren(QComboBox) if combo.findData("ofice") >= 0)
     box.setCurrentIndex(box.findData("ofice"))
     session.click("Kitchen, 1 plant, case")
     with session.reading():
@@ -189,13 +189,13 @@ def test_what_others_change_is_followed(session: Session) -> None:
     session.until(lambda: "Replace in 2 plants" in session.buttons())
     plants = len(session.plants())
     session.until(lambda: f"In all {plants} plants" in session.scopes())
-    fern = next(each for each, (name, _) in session.plants().items() if name == "Fern")
+    fern = next(plant_id for plant_id, (name, _) in session.plants().items() if name == "Fern")
     session.store.apply([DeleteAll(Selection(ids=[fern]))], COMMAND).result()
     session.until(lambda: "Replace in 1 plant" in session.buttons())
     session.until(lambda: f"In all {plants - 1} plants" in session.scopes())
     session.turn_to("Duplicates")
     kept = len(session.kept())
     assert kept
-    alike = [each for each, (name, _) in session.plants().items() if name.casefold() == "aloe vera"]
+    alike = [plant_id for plant_id, (name, _) in session.plants().items() if name.casefold() == "aloe vera"]
     session.store.apply([DeleteAll(Selection(ids=alike))], COMMAND).result()
     session.until(lambda: len(session.kept()) < kept)

@@ -81,7 +81,7 @@ def replaced(qtbot: QtBot, context: WindowContext, store: SqliteStore, queries: 
     with closing(store.reader()) as reader:
         found = reader.rows([2, 3])
     notes = {2: "not the true nemerosa\nof the trade", 3: "Nemerosa?"}
-    store.apply([edited(found[each], note=note) for each, note in notes.items()], COMMAND).result()
+    store.apply([edited(found[plant_id], note=note) for plant_id, note in notes.items()], COMMAND).result()
     return Replaced(qtbot, context, OpenStore(store, queries))
 
 
@@ -196,8 +196,7 @@ def test_blanks_and_quotes_are_tidied(replaced: Replaced, add: Adder) -> None:
     replaced.open()
     replaced.choose("Tidy up")
     replaced.expect_texts("Change 1 plant")
-    quotes = replaced.user.the(ComboBox, "Quotes")
-    quotes.setCurrentIndex(1)
+    replaced.user.the(ComboBox, "Quotes").setCurrentIndex(1)
     replaced.expect_texts("5 places in 1 of 4 plants")
     replaced.user.button("Change 1 plant").click()
     replaced.window.until(lambda: "Rosa ‘Peace’" in replaced.names())
@@ -233,7 +232,7 @@ def test_the_command_offers_what_is_selected_now_where_the_dialog_is_open(replac
     replaced.expect_texts("2 places in 2 of 2 plants")
     box = replaced.user.the(ComboBox, "Where")
     assert box.currentText() == "In 2 selected plants"
-    assert [box.itemText(each) for each in range(box.count())] == ["In 2 selected plants", "In all 3 plants"]
+    assert [box.itemText(number) for number in range(box.count())] == ["In 2 selected plants", "In all 3 plants"]
     box.setCurrentIndex(1)
     replaced.expect_texts("4 places in 3 of 3 plants")
 
@@ -311,5 +310,4 @@ def test_what_is_done_has_texts_of_its_own(replaced: Replaced) -> None:
 
 def test_where_plants_are_not_counted_yet_no_number_is_shown(replaced: Replaced) -> None:
     replaced.window.choose("Edit", "Find and replace…")
-    box = replaced.user.the(ComboBox, "Where")
-    assert box.currentText() == "In all plants"
+    assert replaced.user.the(ComboBox, "Where").currentText() == "In all plants"

@@ -44,7 +44,7 @@ class TagsDriver(WindowDriver):
     def open(self) -> None:
         self.action("Tidy up tags…").trigger()
         # Qt shows what is added to a visible window in the next turn of its loop; until then, Tab passes over it.
-        self.until(lambda: any(each.isVisible() for each in self.the(CleanUpDialog).findChildren(TagGroup)))
+        self.until(lambda: any(group.isVisible() for group in self.the(CleanUpDialog).findChildren(TagGroup)))
 
     def tags(self) -> dict[str, int]:
         with closing(self.store.reader()) as reader:
@@ -94,7 +94,7 @@ def test_the_tag_that_is_kept_is_shown_as_the_merge_of_those_above_it_makes_it(u
 
 def test_another_tag_is_kept(user: TagsDriver) -> None:
     user.open()
-    boxes = [each for each in user.the(CleanUpDialog).findChildren(QComboBox) if each.findData("Kitchen") >= 0]
+    boxes = [combo for combo in user.the(CleanUpDialog).findChildren(QComboBox) if combo.findData("Kitchen") >= 0]
     boxes[0].setCurrentIndex(boxes[0].findData("Kitchen"))
     assert "takes 6 plants" in user.texts()
     user.button("Merge 3 tags").click()

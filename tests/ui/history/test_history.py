@@ -66,7 +66,7 @@ class HistoryDriver(WindowDriver):
     def rows(self) -> list[str]:
         model = self.changes.model()
         heading_or_title = [[model.index(row, column).data() for column in (1, 0)] for row in range(model.rowCount())]
-        return [next(filter(None, each)) for each in heading_or_title]
+        return [next(filter(None, part)) for part in heading_or_title]
 
     def link(self, row: int) -> QRect:
         """Where the action of a row is."""

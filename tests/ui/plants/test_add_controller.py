@@ -476,7 +476,7 @@ def test_the_list_survives_a_restart_and_hostile_settings(user: FormDriver, entr
     entry.queue.submit(Submission([EnteredPlant("Aloe vera", None, 41)], ("41", "Aloe vera", "")))
     outbox = entry.queue.outbox
     user.qtbot.waitUntil(lambda: len(outbox.unsaved) == 4)
-    kept = json.loads(json.dumps([each.to_json() for each in outbox.unsaved]))
+    kept = json.loads(json.dumps([submission.to_json() for submission in outbox.unsaved]))
     entry.queue.discard(outbox.unsaved)
     hostile: list[object] = [None, 7, {}]
     hostile += [{"texts": ["a"], "plants": [], "reason": ""}, {"texts": [], "plants": [], "reason": ""}]

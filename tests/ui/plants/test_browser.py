@@ -49,7 +49,7 @@ def texts(browser: PlantBrowser) -> set[str]:
 
 
 def button(browser: PlantBrowser, text: str) -> QPushButton:
-    (found,) = (each for each in browser.findChildren(QPushButton) if each.isVisible() and each.text() == text)
+    (found,) = (button for button in browser.findChildren(QPushButton) if button.isVisible() and button.text() == text)
     return found
 
 

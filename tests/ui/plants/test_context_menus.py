@@ -67,7 +67,7 @@ def right_click(widget: QWidget, place: QPoint) -> None:
 
 
 def texts(menu: QMenu) -> list[str]:
-    return [plain(each.text()) for each in menu.actions() if not each.isSeparator()]
+    return [plain(action.text()) for action in menu.actions() if not action.isSeparator()]
 
 
 def choose(menu: QMenu, command: str) -> None:

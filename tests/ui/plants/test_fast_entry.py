@@ -511,7 +511,7 @@ def test_pasted_lines_are_shown_and_imported_with_the_tag_as_one_change(user: En
     dialog = imported(user)
     QTest.mouseClick(dialog.button("Import 2 plants"), Qt.MouseButton.LeftButton)
     user.expect_newest(("Ajuga", "bed 4"), ("Aster", "bed 4"), ("Monstera deliciosa", "living room"))
-    user.qtbot.waitUntil(lambda: any("2 plants from" in each for each in user.texts()))  # what Ctrl+Z takes back
+    user.qtbot.waitUntil(lambda: any("2 plants from" in text for text in user.texts()))  # what Ctrl+Z takes back
     user.window.activateWindow()
     user.name.setFocus()
     user.qtbot.waitUntil(user.name.hasFocus)
@@ -530,7 +530,7 @@ def test_lines_are_shown_whichever_way_they_come_into_the_name(user: EntryDriver
         QGuiApplication.clipboard().setText(text)
         QApplication.sendEvent(user.name, QContextMenuEvent(QContextMenuEvent.Reason.Keyboard, QPoint(5, 5), QPoint()))
         menu = user.popup()
-        paste_action = next(each for each in menu.actions() if plain(each.text()).startswith("Paste"))
+        paste_action = next(action for action in menu.actions() if plain(action.text()).startswith("Paste"))
         QTest.mouseClick(menu, Qt.MouseButton.LeftButton, pos=menu.actionGeometry(paste_action).center())
     assert "Import 2 plants" in imported(user).buttons()
     assert user.name.text() == ""

@@ -33,7 +33,7 @@ class OutboxMachine(RuleBasedStateMachine):
         self.discarded: list[str] = []
 
     def names(self, submissions: list[Submission]) -> list[str]:
-        return [entry.name for each in submissions for entry in each.entries]
+        return [entry.name for submission in submissions for entry in submission.entries]
 
     @rule(plants=st.integers(1, 3), plant_id=st.none() | st.just(7), note=st.none() | st.just("dry"))
     def submit(self, plants: int, plant_id: int | None, note: str | None) -> None:
@@ -44,8 +44,8 @@ class OutboxMachine(RuleBasedStateMachine):
 
     @rule()
     def send(self) -> None:
-        waiting = [each for each in self.outbox.submissions if each.state is SubmissionState.WAITING]
-        was_sending = any(each.state is SubmissionState.SENDING for each in self.outbox.submissions)
+        waiting = [submission for submission in self.outbox.submissions if submission.state is SubmissionState.WAITING]
+        was_sending = any(submission.state is SubmissionState.SENDING for submission in self.outbox.submissions)
         due = self.outbox.take_due()
         assert due == waiting[: len(due)], "none overtakes an earlier one"
         assert bool(due) is (bool(waiting) and not was_sending)
@@ -101,8 +101,7 @@ class OutboxMachine(RuleBasedStateMachine):
     def edit(self, data: st.DataObject) -> None:
         refused = [each for each in self.outbox.submissions if each.state is SubmissionState.REFUSED]
         if refused:
-            submission = data.draw(st.sampled_from(refused))
-            self.outbox.edit(submission)
+            self.outbox.edit(data.draw(st.sampled_from(refused)))
             self.outbox.add([Submission((), ("", "half", ""), SubmissionState.POSTPONED)])
 
     @rule()

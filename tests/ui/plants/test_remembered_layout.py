@@ -175,12 +175,12 @@ def test_a_plant_that_waits_is_remembered_at_once_and_while_the_next_one_is_type
     user.close()
     user.type(user.the(NameField), "Dill")
     QTest.keyClick(user.the(NameField), Qt.Key.Key_Return)
-    assert [each["texts"][1] for each in kept(store)["unsaved"]] == ["Dill"], "before the store is open"
+    assert [submission["texts"][1] for submission in kept(store)["unsaved"]] == ["Dill"], "before the store is open"
     user.plants.show_no_store(StoreReadOnlyError())
     user.type(user.the(NameField), "Mint")
     QTest.keyClick(user.the(NameField), Qt.Key.Key_Return)
     user.type(user.the(NameField), "Ros")
-    saved = [(each["texts"][1], each["waits"]) for each in kept(store)["unsaved"]]
+    saved = [(submission["texts"][1], submission["waits"]) for submission in kept(store)["unsaved"]]
     assert saved == [("Dill", True), ("Mint", True)]
 
 
@@ -188,7 +188,7 @@ def test_plants_that_a_locked_store_does_not_take_are_remembered_with_one_write_
     user: LayoutDriver, store: SqliteStore, other_program: sqlite3.Connection
 ) -> None:
     def names() -> list[str]:
-        return [each["texts"][1] for each in kept(store).get("unsaved", [])]
+        return [submission["texts"][1] for submission in kept(store).get("unsaved", [])]
 
     other_program.execute("BEGIN IMMEDIATE")
     for count, name in enumerate(BARCODES):
@@ -211,7 +211,7 @@ def test_a_plant_whose_beginning_is_remembered_as_a_draft_is_remembered_at_once_
     user.qtbot.waitUntil(lambda: kept(store).get("draft") == ["", "Mi", ""])
     QTest.keyClicks(user.the(NameField), "nt")
     QTest.keyClick(user.the(NameField), Qt.Key.Key_Return)
-    assert [each["texts"][1] for each in kept(store)["unsaved"]] == ["Dill", "Mint"]
+    assert [submission["texts"][1] for submission in kept(store)["unsaved"]] == ["Dill", "Mint"]
     assert not kept(store).get("draft")
     other_program.rollback()
 

@@ -69,7 +69,7 @@ def test_a_new_tag_is_given_to_all_selected_plants(user: UndoDriver, store: Sqli
     assert "Change tag of 3 plants" in dialog.buttons()
     dialog.press(Qt.Key.Key_Return)
     user.until(lambda: user.toast.text == "Gave 3 plants the tag “greenhouse”.")
-    assert [each for each, tag in tags(store).items() if tag == "greenhouse"] == [7, 8, 9]
+    assert [plant_id for plant_id, tag in tags(store).items() if tag == "greenhouse"] == [7, 8, 9]
     user.window.activateWindow()
     user.until(user.window.isActiveWindow)
     user.press(Qt.Key.Key_Z, CONTROL)
@@ -99,7 +99,7 @@ def test_an_empty_tag_is_removed_from_all_selected_plants(user: UndoDriver, stor
     assert dialog.widget.isVisible(), "an Enter too many changes nothing"
     dialog.button("Remove tags of 2 plants").click()
     user.until(lambda: user.toast.text == "Removed the tags of 2 plants.")
-    assert [each for each, tag in tags(store).items() if tag is None] == [8, 9]
+    assert [plant_id for plant_id, tag in tags(store).items() if tag is None] == [8, 9]
 
 
 def test_a_copy_has_name_tag_and_note_of_its_plant_and_is_selected(user: UndoDriver, store: SqliteStore) -> None:
@@ -182,7 +182,7 @@ def test_very_many_plants_are_deleted_after_a_question_whose_focus_is_on_cancel(
     assert question.text == "Delete 10 plants?"
     user.until(question.isActiveWindow)
     user.press(Qt.Key.Key_Return)
-    user.until(lambda: not [each for each in user.window.findChildren(MessageBox) if each.isVisible()])
+    user.until(lambda: not [box for box in user.window.findChildren(MessageBox) if box.isVisible()])
     user.until_rows(10)
     user.window.activateWindow()
     user.until(user.table.hasFocus)

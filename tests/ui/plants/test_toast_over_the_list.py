@@ -72,8 +72,8 @@ MARGINS = 8, 0, -16
 
 def covered_buttons(user: UndoDriver) -> list[str]:
     toast = QRect(user.toast.mapToGlobal(QPoint()), user.toast.size()).adjusted(0, *MARGINS)
-    seen = [each for each in user.buttons().values() if not user.toast.isAncestorOf(each)]
-    return [each.text() for each in seen if on_screen(each).intersects(toast)]
+    seen = [button for button in user.buttons().values() if not user.toast.isAncestorOf(button)]
+    return [text.text() for text in seen if on_screen(text).intersects(toast)]
 
 
 def on_screen(widget: QWidget) -> QRect:

@@ -79,7 +79,7 @@ def test_without_a_change_of_this_window_undo_leads_to_the_history(user: UndoDri
     user.press(Qt.Key.Key_Z, CONTROL)
     user.until(lambda: "nothing to undo here" in user.toast.text)
     QTest.mouseClick(user.button("History…"), Qt.MouseButton.LeftButton)
-    user.until(lambda: any(each.isVisible() for each in user.widget.findChildren(HistoryDialog)))
+    user.until(lambda: any(dialog.isVisible() for dialog in user.widget.findChildren(HistoryDialog)))
     user.the(HistoryDialog).close()
 
 
@@ -176,7 +176,7 @@ def test_a_plant_whose_id_is_in_use_is_back_under_the_next_one_and_selected(
     user.press(Qt.Key.Key_Y, CONTROL)
     user.until_rows(200)
     with closing(store.reader()) as reader:
-        assert {each: row.name for each, row in reader.rows([200, 201]).items()} == {200: "Another"}
+        assert {plant_id: row.name for plant_id, row in reader.rows([200, 201]).items()} == {200: "Another"}
 
 
 def test_many_plants_leave_the_selection_as_it_is(user: UndoDriver) -> None:

@@ -169,7 +169,7 @@ def test_the_notice_about_the_port_leads_to_the_port(user: SettingsDriver) -> No
 
 def cut_texts(viewport: QWidget) -> list[str]:
     """Return the texts of labels that are wider or higher than what is shown of them."""
-    shown = [each for each in viewport.findChildren(QLabel) if each.isVisible() and each.text().strip()]
+    shown = [label for label in viewport.findChildren(QLabel) if label.isVisible() and label.text().strip()]
     return [
         each.text()
         for each in shown
@@ -185,7 +185,7 @@ def test_in_a_narrow_dialog_no_text_is_cut_and_a_hint_is_not_a_column_of_words(
     row = next(each for each in user.widget.findChildren(SettingRow) if each.focus_target is user.port)
     row.show_error("Port 8721 is in use by another program. The API stays on port 8720, as long as that is free.")
     user.widget.resize(width, 600)
-    hint = next(each for each in user.widget.findChildren(QLabel) if each.text() == "A small window for one plant.")
+    hint = next(label for label in user.widget.findChildren(QLabel) if label.text() == "A small window for one plant.")
     most = 3 * hint.fontMetrics().lineSpacing()
     user.until(lambda: hint.height() < most and not cut_texts(user.the(QScrollArea).viewport()))
 
@@ -211,8 +211,8 @@ def test_a_folder_that_no_program_opens_is_reported(
 
 
 def test_hints_belong_to_their_fields_so_that_opening_speaks_no_loose_sentences(user: SettingsDriver) -> None:
-    labels = [each for each in user.widget.findChildren(QLabel) if each.isVisible() and " " in each.text().strip()]
+    labels = [label for label in user.widget.findChildren(QLabel) if label.isVisible() and " " in label.text().strip()]
     described = QAccessible.RelationFlag.Labelled
-    loose = [each.text() for each in labels if not QAccessible.queryAccessibleInterface(each).relations(described)]
+    loose = [label.text() for label in labels if not QAccessible.queryAccessibleInterface(label).relations(described)]
     assert len(labels) > 10
     assert loose == ["Changes apply at once."]

@@ -322,7 +322,7 @@ def test_the_notice_offers_a_shared_store_until_the_file_shall_stay(show: Show, 
     SqliteStore(file).close()
     title = "Your plants are in a folder of Dropbox"
     with show(file) as user:
-        user.until(lambda: [each.title for each in user.bars] == [title])
+        user.until(lambda: [bar.title for bar in user.bars] == [title])
         qtbot.mouseClick(user.button("Shared store…"), Qt.MouseButton.LeftButton)
         user.the(SharedStoreDialog).close()
         qtbot.mouseClick(user.button("Keep it here"), Qt.MouseButton.LeftButton)
@@ -331,4 +331,4 @@ def test_the_notice_offers_a_shared_store_until_the_file_shall_stay(show: Show, 
         user.add("Fern")
         user.expect_names("Fern")
         user.until_on()
-        assert title not in [each.title for each in user.widget.findChildren(InfoBar)]
+        assert title not in [bar.title for bar in user.widget.findChildren(InfoBar)]

@@ -395,7 +395,7 @@ def test_numbers_in_tags_are_sorted_by_their_value(user: SidebarDriver, add: Add
     for tag in ("Room 10", "room 2", "room 1"):
         add("Elder", tag=tag)
     user.until(lambda: user.entries().get("room 1") == "1")
-    assert [each for each in user.entries() if "oom" in each] == ["room 1", "room 2", "Room 10"]
+    assert [entry for entry in user.entries() if "oom" in entry] == ["room 1", "room 2", "Room 10"]
 
 
 def test_selected_plants_are_dropped_on_a_tag(user: SidebarDriver) -> None:

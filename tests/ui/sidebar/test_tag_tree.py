@@ -170,7 +170,7 @@ def test_another_path_moves_a_branch_and_asks_where_there_are_plants(user: TreeD
     user.until(lambda: user.widget.findChildren(MessageBox) != [])
     box = user.the(MessageBox)
     assert box.text == "Change the tag of 2 plants from “garden/bed 3” to “garden/bed 1”?"
-    assert any("1 plant has the tag" in each.text() for each in box.findChildren(PlainLabel))
+    assert any("1 plant has the tag" in label.text() for label in box.findChildren(PlainLabel))
     user.button("Merge").click()
     user.shows_tree("garden 4", "  bed 1 3", "    left 1", "hall 1")
 

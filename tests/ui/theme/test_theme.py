@@ -57,7 +57,7 @@ def test_a_check_box_with_the_focus_has_a_frame(theme: Theme, qtbot: QtBot) -> N
         box.setFocus(Qt.FocusReason.TabFocusReason)
         after, color = box.grab().toImage(), theme.colors.color("focus")
         pixels = [(x, y) for x in range(after.width()) for y in range(after.height())]
-        framed = [each for each in pixels if after.pixelColor(*each) == color != before.pixelColor(*each)]
+        framed = [pixel for pixel in pixels if after.pixelColor(*pixel) == color != before.pixelColor(*pixel)]
         assert len(framed) > 4 * 18, "around the box"
 
 
@@ -107,7 +107,7 @@ def window(qtbot: QtBot, theme: Theme) -> QWidget:
 
 
 def pictures(window: QWidget) -> list[QImage]:
-    return [each.grab().toImage() for each in (*window.findChildren(PlainLabel), *window.findChildren(QPushButton))]
+    return [label.grab().toImage() for label in (*window.findChildren(PlainLabel), *window.findChildren(QPushButton))]
 
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="macOS has no mnemonics")

@@ -57,7 +57,7 @@ def test_an_undo_before_the_store_has_answered_takes_back_the_import_and_not_the
     user.activate()
     user.qtbot.keyClick(user.window, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
     user.until_toast("plants-2026.csv")
-    user.until(lambda: [each[1] for each in user.plants()] == ["Cactus"])
+    user.until(lambda: [plant[1] for plant in user.plants()] == ["Cactus"])
 
 
 def test_another_column_is_the_name_and_plants_get_a_tag(user: TransferDriver, file: Path) -> None:
@@ -94,7 +94,7 @@ def test_conflicting_and_invalid_rows_are_shown_and_decided_upon(
     user.dialog.pick("Rows whose ID is taken", "Give them a new ID")
     user.dialog.pick("Rows that are invalid", "Leave them out")
     user.run_import("Imported 2 plants")
-    assert [each[:2] for each in user.plants()] == [(1, "Cactus"), (2, "Daisy"), (8, "Aster"), (7, "Rose")]
+    assert [plant[:2] for plant in user.plants()] == [(1, "Cactus"), (2, "Daisy"), (8, "Aster"), (7, "Rose")]
     saved.unlink()
     user.toast_button("Save it with the reason…").click()
     user.until(saved.exists)
@@ -114,13 +114,13 @@ def test_the_button_counts_the_plants_that_rows_of_one_id_become(user: TransferD
     user.until_dialog_shows("Can be undone in one step.")
     user.dialog.pick("Rows whose ID is taken", "Replace the plants")
     user.run_import("Imported 2 plants")
-    assert [each[:2] for each in user.plants()] == [(1, "Daisy"), (7, "Rose")]
+    assert [plant[:2] for plant in user.plants()] == [(1, "Daisy"), (7, "Rose")]
 
 
 def test_the_rows_of_one_kind_are_shown(user: TransferDriver, add: Adder) -> None:
     add("Cactus")
     user.open_text("id,name\n1,Aster\nx,Ivy\n")
-    clashing, invalid = [each for each in user.dialog.widget.findChildren(QPushButton) if each.text() == "Show"]
+    clashing, invalid = [button for button in user.dialog.widget.findChildren(QPushButton) if button.text() == "Show"]
     clashing.click()
     user.until(lambda: refused(user) == [["2", "ID 1 belongs to “Cactus”."]])
     user.qtbot.keyClick(user.the(RefusedDialog), Qt.Key.Key_Escape)
@@ -158,7 +158,7 @@ def test_enter_imports_no_unknown_header_unseen(user: TransferDriver) -> None:
     user.until(user.dialog.button("Change how it is read…").hasFocus)
     user.dialog.the(MessageLine).findChildren(QPushButton)[0].click()
     user.until(lambda: "Import 1 plant" in user.dialog.buttons())
-    assert not any("Each row becomes a plant" in each for each in user.dialog.texts())
+    assert not any("Each row becomes a plant" in text for text in user.dialog.texts())
     user.run_import("Imported 1 plant")
     assert [(name, tag) for _, name, tag, *_ in user.plants()] == [("Gül", "bahçe")]
 
@@ -175,7 +175,7 @@ def test_a_header_is_looked_for_anew_with_another_delimiter(user: TransferDriver
 
 def test_how_a_file_is_read_can_be_changed(user: TransferDriver) -> None:
     user.open_text("Rose|Äster;x\nLily|Iris;y\n".encode("cp1252"))
-    assert any("encoding guessed, as in “" in each for each in user.dialog.texts())
+    assert any("encoding guessed, as in “" in text for text in user.dialog.texts())
     user.dialog.button("Change how it is read…").click()
     user.dialog.pick("Delimiter", "bar")
     user.until_dialog_shows("counted over the whole file")
@@ -302,13 +302,13 @@ def test_what_cannot_happen_is_not_asked(user: TransferDriver) -> None:
 
 def test_codes_are_kept_in_the_note_by_one_tick(user: TransferDriver) -> None:
     user.open_text("ID,Name,Notes\nPL0001,Aster,wet\nPL0002,Ivy,\n")
-    assert any("“ID” has codes, not numbers: new IDs" in each for each in user.dialog.texts())
+    assert any("“ID” has codes, not numbers: new IDs" in text for text in user.dialog.texts())
     box = user.dialog.the(QCheckBox, "Keep the codes of “ID”, such as “PL0001”, in the note, in place of “Notes”")
     combos = [user.dialog.the(QComboBox, f"Field of column {name}") for name in ("ID", "Notes")]
     user.qtbot.mouseClick(box, Qt.MouseButton.LeftButton)
-    assert [each.currentText() for each in combos] == ["Note", "Leave out"]
+    assert [combo.currentText() for combo in combos] == ["Note", "Leave out"]
     user.qtbot.mouseClick(box, Qt.MouseButton.LeftButton)
-    assert [each.currentText() for each in combos] == ["Leave out", "Note"]
+    assert [combo.currentText() for combo in combos] == ["Leave out", "Note"]
     user.dialog.pick("Field of column ID", "Note")
     assert box.isChecked()
     user.until_dialog_shows("counted over the whole file")
@@ -347,8 +347,8 @@ def test_columns_without_known_headers_are_ticked(user: TransferDriver) -> None:
     user.until_dialog_shows("such as “Acer palmatum hill”")
     user.dialog.pick("Field of column where", "Leave out")
     user.qtbot.keyClick(several, Qt.Key.Key_Space)
-    combos = [user.dialog.the(QComboBox, f"Field of column {each}") for each in ("kind", "name")]
-    assert [each.currentText() for each in combos] == ["Name", "Leave out"]
+    combos = [user.dialog.the(QComboBox, f"Field of column {text}") for text in ("kind", "name")]
+    assert [combo.currentText() for combo in combos] == ["Name", "Leave out"]
     user.qtbot.keyClick(several, Qt.Key.Key_Space)
     user.qtbot.mouseClick(user.dialog.the(QCheckBox, "Column name is in the name"), Qt.MouseButton.LeftButton)
     user.until_dialog_shows("“kind” + “name”, such as “Acer palmatum”")

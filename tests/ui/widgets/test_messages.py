@@ -191,6 +191,6 @@ def test_the_ways_on_of_the_state_before_are_gone(qtbot: QtBot, theme: Theme) ->
     qtbot.addWidget(bar)
     bar.show_state(Tone.ERROR, "One", "", ("First", print), persistent=True)
     bar.show_state(Tone.ERROR, "Two", "", ("Second", print), persistent=True)
-    assert [each.text() for each in bar.findChildren(QPushButton) if not each.isHidden()] == ["Second"]
+    assert [button.text() for button in bar.findChildren(QPushButton) if not button.isHidden()] == ["Second"]
     closing = [each for each in bar.findChildren(QAbstractButton) if each.accessibleName() == "Close this message"]
     assert all(each.isHidden() for each in closing)

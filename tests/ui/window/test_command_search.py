@@ -104,10 +104,10 @@ def test_where_nothing_is_found_or_can_be_chosen_enter_does_nothing(user: Search
     user.type(field, "wataer")
     assert rows_of(user.the(CommandSearch).findChildren(PlainTable)[0]) == []
     nothing = "No command has these words."
-    assert nothing in [each.text() for each in user.the(CommandSearch).findChildren(QLabel) if each.isVisible()]
+    assert nothing in [label.text() for label in user.the(CommandSearch).findChildren(QLabel) if label.isVisible()]
     user.press(Qt.Key.Key_Return)
     user.type(field, "water")
-    assert nothing not in [each.text() for each in user.the(CommandSearch).findChildren(QLabel) if each.isVisible()]
+    assert nothing not in [label.text() for label in user.the(CommandSearch).findChildren(QLabel) if label.isVisible()]
 
 
 @pytest.mark.parametrize(

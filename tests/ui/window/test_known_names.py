@@ -166,7 +166,7 @@ def test_closing_while_a_list_is_read_leaves_the_one_before(
     listed.button("Choose a file…").click()
     assert not listed.button("Choose a file…").isEnabled()
     QTest.keyClick(listed.the(NamesDialog), Qt.Key.Key_Escape)
-    listed.until(lambda: not any(each.isVisible() for each in listed.window.findChildren(NamesDialog)))
+    listed.until(lambda: not any(dialog.isVisible() for dialog in listed.window.findChildren(NamesDialog)))
     listed.until(lambda: not any(each.name == "window-task" and each.is_alive() for each in threading.enumerate()))
     assert listed.count() == 5
 

@@ -157,7 +157,7 @@ def test_a_dialog_that_is_closed_while_it_compares_leaves_nothing_behind(
                 dialog.reject()
         user.open()
         user.expect_texts("holds 2 plants")
-        user.until(lambda: not any(each.name == "window-task" for each in threading.enumerate()))
+        user.until(lambda: not any(thread.name == "window-task" for thread in threading.enumerate()))
     assert raised == []
     assert caplog.records == []
 

@@ -72,7 +72,7 @@ def test_every_command_with_a_key_is_listed_once(user: WindowDriver, context: Wi
     assert [listed.count(text) for text in ("Water", "W", "Keyboard shortcuts", "/")] == [1, 1, 1, 1]
     assert "About PlantDesk" not in listed
     assert {"Plants", "Find", "View", "Program", "Enter", "Esc", "Home"} <= set(listed)
-    names = [each.accessibleName() for each in user.the(ShortcutsDialog).findChildren(QWidget)]
+    names = [widget.accessibleName() for widget in user.the(ShortcutsDialog).findChildren(QWidget)]
     assert {"Ctrl+W", "Ctrl++", "Shift+F10"} <= set(names)
 
 
@@ -159,7 +159,7 @@ def test_the_manual_and_the_shortcuts_have_a_key_each(user: WindowDriver) -> Non
     QTest.keyClick(opened.search, Qt.Key.Key_PageDown)
     assert opened.text.verticalScrollBar().value() > 0
     QTest.keyClick(opened.search, Qt.Key.Key_Escape)
-    user.until(lambda: not any(each.isVisible() for each in user.window.findChildren(ManualDialog)))
+    user.until(lambda: not any(dialog.isVisible() for dialog in user.window.findChildren(ManualDialog)))
     user.activate()
     QTest.keyClick(user.window, Qt.Key.Key_Slash, Qt.KeyboardModifier.ControlModifier)
     listed = WindowDriver(user.qtbot, user.the(ShortcutsDialog)).texts()

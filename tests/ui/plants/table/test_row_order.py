@@ -82,7 +82,7 @@ def reads_of_additions(size: int, *, descending: bool) -> int:
     for plant_id in range(size, size + 100):
         edits += rows.apply(Changes((plant(plant_id),)))
     ids = [edit.ids.tolist() for edit in edits if isinstance(edit, Insertion)]
-    assert ids == [[each] for each in range(size, size + 100)]
+    assert ids == [[number] for number in range(size, size + 100)]
     return rows.ids.reads
 
 

@@ -128,8 +128,8 @@ class _TableDriver:
 
     def add(self) -> None:
         ids = self.chance.sample(range(1, 41), self.chance.choice([1, 1, 3, 6]))
-        plants = [new_plant({"id": each, "name": f"{self.chance.choice('abc')} {each}"}) for each in ids]
-        add_each(self.store, [(each, FORM) for each in plants])
+        plants = [new_plant({"id": plant_id, "name": f"{self.chance.choice('abc')} {plant_id}"}) for plant_id in ids]
+        add_each(self.store, [(plant, FORM) for plant in plants])
 
     def delete(self) -> None:
         self._apply(DeleteAll(self._some()))

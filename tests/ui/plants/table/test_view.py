@@ -56,7 +56,7 @@ def selected(table: PlantTableView) -> list[int]:
 
 
 def pill(table: PlantTableView) -> QPushButton:
-    return next(each for each in table.window().findChildren(QPushButton) if "new plants" in each.toolTip())
+    return next(button for button in table.window().findChildren(QPushButton) if "new plants" in button.toolTip())
 
 
 def click_row(table: PlantTableView, row: int, modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
@@ -155,7 +155,7 @@ def test_the_pill_covers_nothing_and_is_in_the_accessibility_tree(
     qtbot.waitUntil(pill(table).isVisible)
     qtbot.waitUntil(lambda: pill(table).width() == pill(table).sizeHint().width())
     bar = browser.search_bar
-    beside = [each for each in bar.findChildren(QWidget) if each.isVisible() and each.parent() is bar]
+    beside = [widget for widget in bar.findChildren(QWidget) if widget.isVisible() and widget.parent() is bar]
     beside.remove(pill(table))
     assert not any(each.geometry().intersects(pill(table).geometry()) for each in beside)
     seen = QAccessible.queryAccessibleInterface(bar)
