@@ -135,6 +135,6 @@ def use(store: SqliteStore) -> None:
         reader.tag_counts()
         reader.next_free_id()
     store.tokens.list()
-    with closing(store.tokens.checker()) as checker, pytest.raises(PlantDeskError):
-        checker.source("wrong")
+    with closing(store.tokens.open_lookup()) as lookup, pytest.raises(PlantDeskError):
+        lookup.source("wrong")
     store.add(new_plant({"id": 10**6, "name": "New"}), COMMAND).result()

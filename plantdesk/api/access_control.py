@@ -26,8 +26,8 @@ class AuthorizedRequest(NamedTuple):
     source: Source | None
 
 
-def authorize(scope: Scope, checker: TokenLookup) -> AuthorizedRequest:
-    """Return the headers of a request, and the source that its token stands for. Call it on the thread of `checker`.
+def authorize(scope: Scope, lookup: TokenLookup) -> AuthorizedRequest:
+    """Return the headers of a request, and the source that its token stands for. Call it on the thread of `lookup`.
 
     The first failed check raises, in this order: HostRefusedError, OriginRefusedError, TokenMissingError,
     TokenRefusedError, StoreError.
@@ -40,7 +40,7 @@ def authorize(scope: Scope, checker: TokenLookup) -> AuthorizedRequest:
         raise OriginRefusedError
     if scope["path"] == PUBLIC_PATH and scope["method"] in {"GET", "HEAD"}:
         return AuthorizedRequest(headers, None)
-    return AuthorizedRequest(headers, checker.source(_parse_bearer_token(headers)))
+    return AuthorizedRequest(headers, lookup.source(_parse_bearer_token(headers)))
 
 
 def _combine_headers(fields: Sequence[tuple[bytes, bytes]]) -> dict[bytes, bytes]:

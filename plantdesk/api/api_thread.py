@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 
 from uvicorn.config import Config
-from uvicorn.server import ServerState
+from uvicorn.server import ServerState as UvicornState
 
 from plantdesk.api.app import Application
 from plantdesk.api.discovery import ServerIdentity
@@ -47,7 +47,7 @@ class ApiThread:
         self._limits = replace(limits, connections=compute_max_connections(limits.connections))
         self._loop = _create_loop()
         self._stopping = asyncio.Event()
-        self._server_state = ServerState()
+        self._uvicorn_state = UvicornState()
         self._ready: Future[None] = Future()
         self._thread = threading.Thread(target=self._run, name="api", daemon=True)
 
@@ -79,14 +79,14 @@ class ApiThread:
 
     async def _serve(self) -> None:
         """Accept connections on all sockets until `stop`, then close them."""
-        with closing(self._store.tokens.checker()) as checker:
+        with closing(self._store.tokens.open_lookup()) as lookup:
             inserter = BatchInserter(self._store, self._loop)
             app = Application(
-                self._store, checker, inserter, self._activity, identity=self._identity, limits=self._limits
+                self._store, lookup, inserter, self._activity, identity=self._identity, limits=self._limits
             )
             config = Config(app, ws="none", lifespan="off", log_config=None, log_level="info", proxy_headers=False)
             new_protocol = partial(
-                HttpProtocol, config, self._server_state, self._loop, limits=self._limits, activity=self._activity
+                HttpProtocol, config, self._uvicorn_state, self._loop, limits=self._limits, activity=self._activity
             )
             servers = [await self._start_server(listener, new_protocol) for listener in self._sockets]
             self._ready.set_result(None)
@@ -113,16 +113,16 @@ class ApiThread:
         for connection in self._list_connections():
             connection.transport.abort()
         await self._wait_for_connections(_CLOSE_TIMEOUT)
-        for task in self._server_state.tasks:  # there is no client to answer
+        for task in self._uvicorn_state.tasks:  # there is no client to answer
             task.cancel()
-        await asyncio.gather(*self._server_state.tasks, return_exceptions=True)
+        await asyncio.gather(*self._uvicorn_state.tasks, return_exceptions=True)
 
     async def _wait_for_connections(self, seconds: float) -> None:
         if lost := [connection.lost for connection in self._list_connections()]:
             await asyncio.wait(lost, timeout=seconds)
 
     def _list_connections(self) -> list[HttpProtocol]:
-        return [connection for connection in self._server_state.connections if isinstance(connection, HttpProtocol)]
+        return [connection for connection in self._uvicorn_state.connections if isinstance(connection, HttpProtocol)]
 
 
 def _create_loop() -> asyncio.AbstractEventLoop:

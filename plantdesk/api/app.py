@@ -40,16 +40,16 @@ class Application:
     def __init__(
         self,
         store: ServedStore,
-        checker: TokenLookup,
+        lookup: TokenLookup,
         inserter: BatchInserter,
         activity: Activity,
         *,
         identity: ServerIdentity,
         limits: ConnectionLimits,
     ) -> None:
-        """`checker` and `inserter` belong to the thread that will serve the application."""
+        """`lookup` and `inserter` belong to the thread that will serve the application."""
         self._tokens = store.tokens
-        self._checker = checker
+        self._lookup = lookup
         self._activity = activity
         self._use_recorded_at: dict[int, float] = {}
         plants = PlantsEndpoint(inserter, RequestBodies(limits), activity)
@@ -62,7 +62,7 @@ class Application:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request; the endpoints find its `AuthorizedRequest` in the scope."""
         try:
-            scope["client_access"] = authorize(scope, self._checker)
+            scope["client_access"] = authorize(scope, self._lookup)
             await self._routes(scope, receive, send)
         except (ClientDisconnectedError, asyncio.CancelledError):  # the server stops, and the client is gone
             pass
@@ -82,10 +82,7 @@ class Application:
         return refusal
 
     def _record_use(self, source: Source) -> None:
-        """Record that a refused request used a token, without waiting for the write.
-
-        For an added plant the store records it.
-        """
+        """Record that a refused request used a token, without waiting; for an added plant the store does that."""
         now = time.monotonic()
         if now - self._use_recorded_at.get(source.id, float("-inf")) >= _RECORD_INTERVAL:
             self._use_recorded_at[source.id] = now

@@ -90,7 +90,7 @@ def list_served_databases(folder: Path) -> list[str]:
 def _find_newest(runtimes: Iterable[Runtime]) -> Runtime | None:
     """Return the newest server that can prove its identity."""
     for runtime in sorted(runtimes, key=lambda runtime: runtime.started, reverse=True):
-        if find_foreign_owner(runtime.port) is None and is_running(runtime.identity, timeout=_PROBE_TIMEOUT):
+        if find_foreign_owner(runtime.port) is None and proves_key(runtime.identity, timeout=_PROBE_TIMEOUT):
             return runtime
     return None
 
@@ -118,7 +118,7 @@ def is_stale(path: Path) -> bool:
     result = False
     if sys.platform == "win32":  # files are not locked there
         runtime = _read_runtime(path)
-        result = runtime is None or not is_running(runtime.identity, timeout=_PROBE_TIMEOUT)
+        result = runtime is None or not proves_key(runtime.identity, timeout=_PROBE_TIMEOUT)
     else:
         with contextlib.suppress(OSError), _open_private(path) as descriptor:
             result = not _is_locked(descriptor)
@@ -166,8 +166,8 @@ def compute_proof(identity: ServerIdentity, nonce: bytes) -> bytes:
     return hmac.new(identity.key, b"%b %d" % (nonce, identity.port), "sha256").hexdigest().encode()
 
 
-def is_running(identity: ServerIdentity, *, timeout: float) -> bool:
-    """Return whether the server on 127.0.0.1 proves, about within `timeout` seconds, that it has the key."""
+def proves_key(identity: ServerIdentity, *, timeout: float) -> bool:
+    """Ask the server on 127.0.0.1 to prove that it has the key; return whether it did, in about `timeout` seconds."""
     nonce = os.urandom(32).hex()
     deadline = time.monotonic() + timeout
     received = b""

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from plantdesk import DEFAULT_PORT
 from plantdesk.api.announcement import Announcement
-from plantdesk.api.discovery import ServerIdentity, find_server_on_port, generate_key, is_running
+from plantdesk.api.discovery import ServerIdentity, find_server_on_port, generate_key, proves_key
 from plantdesk.api.limits import ConnectionLimits
 from plantdesk.api.sockets import listen
 from plantdesk.domain.activity import Activity
@@ -174,7 +174,7 @@ class Server:
         on = On(f"http://127.0.0.1:{identity.port}", identity.port)
         failure: ServerError = NotReachableError()
         while not run.stopping.is_set():
-            if is_running(identity, timeout=self._check_interval):
+            if proves_key(identity, timeout=self._check_interval):
                 failure = NotAnsweringError()
                 self._set_state(on)
             else:

@@ -39,7 +39,7 @@ def listen(port: int) -> list[socket.socket]:
     try:
         return _listen_on_both(port)
     except OSError as error:
-        raise _to_server_error(error, port) from error
+        raise _explain_listen_error(error, port) from error
 
 
 def listen_on_path(path: Path) -> socket.socket | None:
@@ -94,7 +94,7 @@ def _bind_and_listen(family: socket.AddressFamily, host: str, port: int) -> sock
     return listener
 
 
-def _to_server_error(error: OSError, port: int) -> ServerError:
+def _explain_listen_error(error: OSError, port: int) -> ServerError:
     """Return the error that says why no server can listen on `port`."""
     if error.errno == errno.EADDRINUSE:
         owner = find_foreign_owner(port)

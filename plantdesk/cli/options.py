@@ -452,7 +452,7 @@ def _add_labels(commands: Commands) -> None:
 
 def _add_import(commands: Commands) -> None:
     summary = "add the plants of files: CSV, TSV, JSON, JSON Lines, Excel or PlantDesk; undo removes them"
-    command = add_command(commands, "import", summary, "transfer.import_plants", "database")
+    command = add_command(commands, "import", summary, "importing.import_plants", "database")
     command.add_argument("files", metavar="FILE", nargs="+", type=Path, help="the files; -: standard input")
     _add_format(command, tuple(Format))
     command.add_argument("--encoding", type=_parse_encoding, help="the encoding of the files, such as cp1252")

@@ -189,6 +189,15 @@ def _read_unchanged_rows(
             yield row if row is not None and row.version == version else None
 
 
+def unmerged_text(count: int) -> Text:
+    """Return why `count` plants of a merge stay."""
+    return Text(
+        "{count:,} plants stay: they have changed meanwhile, or their notes are too long together.",
+        one="1 plant stays: it has changed meanwhile, or the notes are too long together.",
+        count=count,
+    )
+
+
 def kinds_of_difference(texts: list[str], without_blanks: Callable[[str], str]) -> list[Text]:
     """Return the kinds of difference of similar texts: case, blanks, quotes, accents.
 

@@ -110,7 +110,7 @@ class MergeTags(NamedTuple):
     into: str
 
     def mapping(self, _list_tags: Callable[[], Iterable[str]]) -> dict[str, str | None]:
-        """Return the new tag of each old tag, as `RenameTag.mapping` does."""
+        """Return `into` for each of the other tags; the tags of the store do not matter."""
         return dict.fromkeys((tag for tag in self.tags if tag != self.into), self.into)
 
 

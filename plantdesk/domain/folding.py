@@ -41,7 +41,7 @@ class _Folding(dict[int, str]):
 _FOLDING = _Folding()
 
 
-def searched(text: str) -> str:
+def fold(text: str) -> str:
     """Return `text` folded: decomposed, without combining marks, case-folded, with one character for its confusables.
 
     NUL and SEPARATOR become spaces.
@@ -50,11 +50,11 @@ def searched(text: str) -> str:
     return "".join([chunk.translate(_FOLDING) for chunk in chunks])
 
 
-def searched_texts(name: str, tag: str | None, note: str | None = None) -> tuple[str, str | None, str | None]:
+def fold_plant(name: str, tag: str | None, note: str | None = None) -> tuple[str, str | None, str | None]:
     """Return the columns `searched_name`, `searched_tag` and `searched_note` of a plant."""
-    searched_tag = None if tag is None else searched(tag)
-    searched_note = None if note is None else searched(note)
-    return searched(name), searched_tag, searched_note
+    searched_tag = None if tag is None else fold(tag)
+    searched_note = None if note is None else fold(note)
+    return fold(name), searched_tag, searched_note
 
 
 def is_unicode(text: str) -> bool:
@@ -66,18 +66,18 @@ def is_unicode(text: str) -> bool:
     return True
 
 
-def searched_all(texts: Sequence[str | None]) -> list[str | None]:
+def fold_all(texts: Sequence[str | None]) -> list[str | None]:
     """Return many texts folded. If none has line breaks, one call folds them all in a quarter of the time."""
     present = [text for text in texts if text is not None]
     joined = "\n".join(present)
     has_no_breaks = joined.count("\n") == len(present) - 1
-    folded = iter(searched(joined).split("\n") if has_no_breaks else map(searched, present))
+    folded = iter(fold(joined).split("\n") if has_no_breaks else map(fold, present))
     return [None if text is None else next(folded) for text in texts]
 
 
 def natural_key(text: str) -> tuple[list[str | tuple[int, str]], str]:
     """Return the key that sorts folded texts with their numbers by value: “room 2” before “room 10”."""
-    parts: list[str | tuple[int, str]] = [*_NUMBERS.split(searched(text[:_MAX_SORTED_LENGTH]))]
+    parts: list[str | tuple[int, str]] = [*_NUMBERS.split(fold(text[:_MAX_SORTED_LENGTH]))]
     for index in range(1, len(parts), 2):  # compared by length first: int() refuses 5,000 digits
         digits = str(parts[index]).lstrip("0")
         parts[index] = len(digits), digits
@@ -91,7 +91,7 @@ def without_confusables(text: str) -> str:
 
 def search_words(text: str) -> list[str]:
     """Return the words of `text`, folded, to search for in folded texts; empty if it has only accents."""
-    return searched(text).split()
+    return fold(text).split()
 
 
 def alike_key(name: str, tag: str | None, by_tag: bool) -> str:  # noqa: FBT001  SQLite calls it
@@ -104,4 +104,4 @@ def alike_key(name: str, tag: str | None, by_tag: bool) -> str:  # noqa: FBT001 
 
 
 def _squeeze_blanks(text: str) -> str:
-    return " ".join(filter(None, searched(text).split(" ")))
+    return " ".join(filter(None, fold(text).split(" ")))

@@ -55,7 +55,7 @@ class ImportCounts(NamedTuple):
 
     new: int
     unchanged: int
-    clashing: int
+    conflicting: int
     owners: int
 
 

@@ -71,7 +71,7 @@ class StoreLocation(Protocol):
     def exists(self) -> bool:
         """Return whether there is a store, or a log or backups of one."""
 
-    def check(self) -> bool:
+    def has_store(self) -> bool:
         """Return whether there is a store, as far as is known without asking a server; change nothing.
 
         Waits for the disk. Raises StoreError for a file that is no store, and OSError.

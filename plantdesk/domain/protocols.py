@@ -69,7 +69,7 @@ class PlantReader(Protocol):
         In a large store only the plants with the largest ids are compared, unless an index selects few.
         """
 
-    def first_with_name(self, view: View, start: str) -> int | None:
+    def find_first_by_name_start(self, view: View, start: str) -> int | None:
         """Return the id of the first plant in a view with a name that begins with `start`, or None."""
 
     def names_in_use(self, names: Collection[str]) -> set[str]:
@@ -162,7 +162,7 @@ class ServedTokens(Protocol):
     def record_use(self, source: Source) -> Future[None]:
         """Record that the token of `source` was used now without adding a plant."""
 
-    def checker(self) -> TokenLookup:
+    def open_lookup(self) -> TokenLookup:
         """Open a lookup with a connection of its own, for one thread; the caller closes it."""
 
 

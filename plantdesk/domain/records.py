@@ -79,7 +79,7 @@ class Source(NamedTuple):
     digest: bytes | None = None
 
     def without_token(self) -> Source:
-        """Return the source as the store returns it."""
+        """Return the source without the token of a request, as sources that are read."""
         return self._replace(token_id=None, digest=None)
 
 

@@ -8,7 +8,7 @@ from datetime import date, datetime, time, timedelta
 from enum import StrEnum
 from typing import NamedTuple
 
-from plantdesk.domain.folding import searched
+from plantdesk.domain.folding import fold
 from plantdesk.domain.records import Source, SourceKind
 
 
@@ -45,7 +45,7 @@ class HasTag:
         """The top tag of the branch, folded unless `is_exact`; None if the tag is no branch."""
         if self.tag is None:
             return None
-        text = self.tag if self.is_exact else searched(self.tag)
+        text = self.tag if self.is_exact else fold(self.tag)
         return text[:-1] if text.endswith("/") and text[:-1].strip() else None
 
 

@@ -7,7 +7,7 @@ from itertools import combinations, pairwise
 from operator import itemgetter
 from typing import TypeVar
 
-from plantdesk.domain.folding import searched
+from plantdesk.domain.folding import fold
 from plantdesk.domain.selections import Contains, Selection
 
 _T = TypeVar("_T")
@@ -36,7 +36,7 @@ def near_candidates(name: str) -> tuple[Selection, range] | None:
 
     Each letter that differs changes at most one piece of the name: of any `max_distance` + 1 pieces, one is unchanged.
     """
-    key = searched(name).strip()
+    key = fold(name).strip()
     limit = max_distance(key)
     if limit is None:
         return None
@@ -48,11 +48,11 @@ def near_candidates(name: str) -> tuple[Selection, range] | None:
 
 def nearest_spellings(name: str, candidates: Iterable[_T], limit: int, text_of: Callable[[_T], str]) -> list[_T]:
     """Return the candidates whose text is near a name, but not equal: the nearest first, then in their order."""
-    key = searched(name).strip()
+    key = fold(name).strip()
     max_edits = max_distance(key)
     if max_edits is None:
         return []
-    compared = ((edit_distance(key, searched(text_of(candidate)), max_edits), candidate) for candidate in candidates)
+    compared = ((edit_distance(key, fold(text_of(candidate)), max_edits), candidate) for candidate in candidates)
     near = [(distance, candidate) for distance, candidate in compared if distance]
     return [candidate for _, candidate in sorted(near, key=itemgetter(0))[:limit]]
 

@@ -12,7 +12,7 @@ from functools import partial
 from typing import NamedTuple
 
 from plantdesk.domain.duplicates import kinds_of_difference
-from plantdesk.domain.folding import searched
+from plantdesk.domain.folding import fold
 from plantdesk.domain.spelling import edit_distance
 from plantdesk.domain.texts import Text
 
@@ -33,7 +33,7 @@ _MAX_MISSPELT_PLANTS = 20
 def levels(tag: str) -> list[str]:
     """Return the parts of a tag from the top; if a part would be blank, the whole tag is one part."""
     parts = tag.split("/", _MAX_LEVELS - 1)
-    return parts if len(parts) == 1 or all(searched(part).strip() for part in parts) else [tag]
+    return parts if len(parts) == 1 or all(fold(part).strip() for part in parts) else [tag]
 
 
 def ancestors(tag: str) -> list[str]:
@@ -96,7 +96,7 @@ class SimilarityOptions(NamedTuple):
 
     def key(self, tag: str) -> str:
         """Return a key that is equal for tags that differ only in ignored case, accents or blanks."""
-        text = searched(tag) if self.ignore_case else tag
+        text = fold(tag) if self.ignore_case else tag
         return _BLANKS.sub("", text) if self.ignore_blanks else text
 
     def are_near(self, key: str, other_key: str) -> bool:

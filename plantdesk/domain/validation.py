@@ -1,6 +1,7 @@
 """Validates input by the pydantic models, and has a message for each of their errors.
 
-Form, API, import and command line use only `new_plant` and `plant_fields`, so that all have the same rules.
+Form, API and commands get plants by these functions. `plantdesk.transfer.reading` checks the texts of tables by the
+same rules itself, which is faster for many rows.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ class ChangeSize(NamedTuple):
     name: str | None = None
 
 
-def is_in(table: sa.Table) -> sa.ColumnElement[bool]:
+def is_plant_in(table: sa.Table) -> sa.ColumnElement[bool]:
     """Return the condition that the id of a plant is in a table."""
     return PLANT.c.id.in_(sa.select(table.c.id))
 
@@ -66,12 +66,12 @@ class ChangeWriter(ABC):
         """The largest sequence number ever used."""
 
     @abstractmethod
-    def next_seq(self, count: int = 1) -> int:
+    def reserve_seqs(self, count: int = 1) -> int:
         """Reserve `count` sequence numbers and return the first."""
 
     @abstractmethod
-    def finish_statement(self, size: ChangeSize, largest_id: sa.ScalarSelect[int]) -> sa.Update:
-        """Record that all before-images are written; return the UPDATE that reserves the ids up to `largest_id`.
+    def finish_and_reserve_ids(self, size: ChangeSize, largest_id: sa.ScalarSelect[int]) -> sa.Update:
+        """Note that all before-images are written; return the UPDATE that reserves the ids up to `largest_id`.
 
         `largest_id` may be NULL: then no id is reserved.
         """
@@ -87,7 +87,7 @@ class ChangeWriter(ABC):
         return nullcontext()
 
     def prepare_restoring(self, undone: int, revived: sa.Select[Any]) -> None:  # noqa: B027  nothing as a rule
-        """Prepare the before-images, as `revived` selects them, of plants that `undone` deleted and that come back."""
+        """Prepare to add plants again that the change `undone` deleted; `revived` selects their before-images."""
 
     # --- plants ---
 
@@ -126,7 +126,7 @@ class ChangeWriter(ABC):
 
     def add(self, plant_id: int, values: dict[str, Any]) -> None:
         """Add a plant; `values` are its texts and its source."""
-        parameters: dict[str, Any] = {"plant": plant_id, "sequence": self.next_seq(), "number": self.number}
+        parameters: dict[str, Any] = {"plant": plant_id, "sequence": self.reserve_seqs(), "number": self.number}
         parameters |= {f"new_{name}": value for name, value in values.items()}
         self.runner.run_all(_add_statements(self.database), **parameters)
 
@@ -162,7 +162,7 @@ class ChangeWriter(ABC):
         largest = sa.select(sa.func.max(image.plant_id)).where(
             image.change == self.number, image.plant_id < FIRST_UNCOUNTED_ID
         )
-        finish = self.finish_statement(size, largest.scalar_subquery())
+        finish = self.finish_and_reserve_ids(size, largest.scalar_subquery())
         inserted = sa.insert(CHANGE).values(values).returning(CHANGE.c.made_at)
         made_at = self.runner.run_all(self.database.combine(finish, inserted)).scalar_one()
         stored_parameters = json.loads(json.dumps(parameters))  # as they will be read: tuples become lists

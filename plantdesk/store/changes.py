@@ -31,11 +31,11 @@ from plantdesk.domain.edits import (
 )
 from plantdesk.domain.errors import EditConflictError, SelectionChangedError, id_taken
 from plantdesk.domain.events import EventPosition
-from plantdesk.domain.folding import searched
+from plantdesk.domain.folding import fold
 from plantdesk.domain.models import Plant
 from plantdesk.domain.records import PlantContent, PlantRow, Source
 from plantdesk.domain.rewriting import rewritten_plants
-from plantdesk.store.change_writer import LARGE_CHANGE, ChangeWriter, is_in
+from plantdesk.store.change_writer import LARGE_CHANGE, ChangeWriter, is_plant_in
 from plantdesk.store.conditions import condition_of
 from plantdesk.store.database import TablesChangedError
 from plantdesk.store.models import BEFORE_IMAGE, NUMBER, PLANT, STRING, TEXTS, temporary_table, text_columns
@@ -78,7 +78,7 @@ def insert_as_next(writer: ChangeWriter, fields: Plant, source: Source) -> Plant
     """Add a plant under the next free id, without a change. Raises NulRefusedError and TablesChangedError."""
     writer.database.check_storable(fields.name, fields.tag)
     plant_id = find_first_new_id(writer.runner)
-    seq = writer.next_seq()
+    seq = writer.reserve_seqs()
     values = {"id": plant_id, "seq": seq, "added_at": writer.database.now(), "source_id": source.id, "change": 0}
     added = sa.insert(PLANT).values(**values, **_text_values(fields.name, fields.tag, None)).returning(PLANT.c.added_at)
     rows = writer.runner.run(added).all()
@@ -113,7 +113,7 @@ def _apply_edit(writer: ChangeWriter, edit: Edit) -> set[int]:
         case SetTag():
             _set_tag(writer, edit)
         case DeleteAll():
-            is_chosen = is_in(writer.collect(condition_of(edit.plants, writer.database)))
+            is_chosen = is_plant_in(writer.collect(condition_of(edit.plants, writer.database)))
             if edit.expected_size is not None:
                 _check_size(writer, is_chosen, edit.expected_size)
             writer.delete(is_chosen)
@@ -166,8 +166,9 @@ def _check_size(writer: ChangeWriter, is_chosen: sa.ColumnElement[bool], expecte
 def _set_tag(writer: ChangeWriter, edit: SetTag) -> None:
     plants, tag = edit
     writer.database.check_storable(tag)
-    is_chosen = is_in(writer.collect(sa.and_(condition_of(plants, writer.database), PLANT.c.tag.is_distinct_from(tag))))
-    writer.change(is_chosen, {"tag": tag, "searched_tag": None if tag is None else searched(tag)})
+    differs = PLANT.c.tag.is_distinct_from(tag)
+    is_chosen = is_plant_in(writer.collect(sa.and_(condition_of(plants, writer.database), differs)))
+    writer.change(is_chosen, {"tag": tag, "searched_tag": None if tag is None else fold(tag)})
 
 
 def _replace_tags(writer: ChangeWriter, edit: RenameTag | MergeTags) -> None:
@@ -178,7 +179,7 @@ def _replace_tags(writer: ChangeWriter, edit: RenameTag | MergeTags) -> None:
     tags = {old: new for old, new in tags.items() if database.is_storable(old)}
     database.check_storable(*tags.values())
     database.prepare_table(writer.runner, _REPLACED)
-    database.insert_rows(writer.runner, _REPLACED, ((old, new, new and searched(new)) for old, new in tags.items()))
+    database.insert_rows(writer.runner, _REPLACED, ((old, new, new and fold(new)) for old, new in tags.items()))
     database.analyze(writer.runner, _REPLACED)
     writer.change(tag == _REPLACED.c.tag, {"tag": _REPLACED.c.new, "searched_tag": _REPLACED.c.searched})
 
@@ -206,7 +207,7 @@ def _merge(writer: ChangeWriter, edit: MergePlants) -> None:
         _insert_rewritten(writer, kept)
     _apply_rewritten(writer)
     writer.database.analyze(writer.runner, _DELETED)
-    writer.delete(is_in(_DELETED))
+    writer.delete(is_plant_in(_DELETED))
 
 
 def _read_pages(writer: ChangeWriter, table: sa.Table) -> Iterator[Sequence[Any]]:

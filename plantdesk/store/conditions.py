@@ -8,7 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from plantdesk.domain.folding import search_words, searched
+from plantdesk.domain.folding import fold, search_words
 from plantdesk.domain.records import LARGEST_ID, SMALLEST_ID, SourceKind
 from plantdesk.domain.selections import AddedBy, AddedOn, Contains, HasId, HasTag, Not, Order, Selection, Term, View
 from plantdesk.store.database import Database
@@ -33,7 +33,7 @@ def condition_of(selection: Selection, database: Database) -> sa.ColumnElement[b
 
 def name_begins(start: str, database: Database) -> sa.ColumnElement[bool]:
     """Return the condition that a name begins with a text, as it is searched."""
-    text = searched(start)
+    text = fold(start)
     return _begins(PLANT.c.searched_name, text) if database.is_storable(text) else sa.false()
 
 
@@ -88,7 +88,7 @@ def _contains(term: Contains, database: Database) -> sa.ColumnElement[bool]:
         return sa.or_(*(database.contains_searched(PLANT.c[f"searched_{field}"], searched_text) for field in columns))
 
     columns = ("note",) if term.in_note else ("name", "tag")
-    text = searched(term.text)
+    text = fold(term.text)
     if not text.strip():
         return sa.or_(*(database.contains(PLANT.c[field], term.text) for field in columns))
     if term.in_note or not term.is_word:
@@ -116,7 +116,7 @@ def _has_tag(term: HasTag) -> sa.ColumnElement[bool]:
     if term.tag is None:
         return PLANT.c.tag.is_(None)
     column = PLANT.c.searched_tag
-    text = searched(term.tag)
+    text = fold(term.tag)
     if term.is_exact or not text.strip():
         column = PLANT.c.tag
         text = term.tag
@@ -137,5 +137,5 @@ def _is_added_by(term: AddedBy) -> sa.ColumnElement[bool]:
     if term.label is not None and term.kind is not None:
         conditions.append(SOURCE.c.label == term.label)
     elif term.label is not None:
-        conditions.append(SOURCE.c.searched_label == searched(term.label))
+        conditions.append(SOURCE.c.searched_label == fold(term.label))
     return PLANT.c.source_id.in_(sa.select(SOURCE.c.id).where(sa.and_(*conditions)))

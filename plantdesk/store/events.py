@@ -210,7 +210,7 @@ class _ChangeEvent(NamedTuple):
 
 
 def _iter_seqs_before(changed: Iterable[_ChangedPlant]) -> Iterator[int]:
-    """Yield, for each row of `changed`, the largest `seq` that is known to have been given before its change."""
+    """Yield, for each row of `changed`, the largest `seq` that was certainly given before its change."""
     mark = number = stored = 0
     for row in changed:
         if row.change != number:

@@ -14,7 +14,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from plantdesk.domain.errors import NothingToUndoError
-from plantdesk.domain.folding import searched
+from plantdesk.domain.folding import fold
 from plantdesk.domain.history import Change, ChangeKind, HistoryEntry, HistorySummary, PlantChange, PlantLabel, texts_of
 from plantdesk.domain.records import Source
 from plantdesk.domain.texts import Text
@@ -85,7 +85,7 @@ def read_history_entries(
     `source` is a source, or the name of a desk.
     """
     originals, latest = _read_undo_chains(runner)
-    wanted = searched(text)
+    wanted = fold(text)
     named = {originals.get(number, number) for number in _find_changes_by_name(runner, wanted)} if text else set()
     statement = _CHANGES.where(CHANGE.c.undoes.is_(None)).order_by(CHANGE.c.number.desc())
     if before is not None:
@@ -183,7 +183,7 @@ def _read_undo_chains(runner: Runner) -> tuple[dict[int, int], dict[int, int]]:
 
 def _matches_text(text: str, shown: Callable[[Change], str], change: Change) -> bool:
     """Return whether a change has the text of a search in its title, as it is shown, or in its parameters."""
-    return not text or any(text in searched(candidate) for candidate in (shown(change), *texts_of(change.subject[1])))
+    return not text or any(text in fold(candidate) for candidate in (shown(change), *texts_of(change.subject[1])))
 
 
 def _find_changes_by_name(runner: Runner, text: str) -> list[int]:

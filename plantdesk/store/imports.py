@@ -21,7 +21,7 @@ from typing_extensions import override
 
 from plantdesk.domain.edits import Applied
 from plantdesk.domain.errors import StoreBusyError, StoreError
-from plantdesk.domain.folding import searched_all
+from plantdesk.domain.folding import fold_all
 from plantdesk.domain.history import ChangeKind, shorten_parameter
 from plantdesk.domain.imports import (
     ImportConflict,
@@ -131,7 +131,7 @@ class StoreImport(PlantImport, ABC):
         self._runner.database.check_storable(*chain.from_iterable(texts))
         places = range(self._rows + 1, self._rows + 1 + len(rows))
         with self._table_access() as runner:
-            runner.database.insert_rows(runner, _GIVEN, zip(places, *columns, *map(searched_all, texts), strict=True))
+            runner.database.insert_rows(runner, _GIVEN, zip(places, *columns, *map(fold_all, texts), strict=True))
         self._rows += len(rows)
 
     @override
@@ -162,9 +162,9 @@ class StoreImport(PlantImport, ABC):
     @override
     def apply(self, label: str, progress: ReportRows | None = None) -> Applied:
         for _ in range(_MAX_ATTEMPTS):
-            if self._counts.clashing and self._on_conflict is OnConflict.REFUSE:
-                raise ImportConflictError(self._counts.clashing)
-            if not self._counts.new and (not self._counts.clashing or self._on_conflict is OnConflict.SKIP):
+            if self._counts.conflicting and self._on_conflict is OnConflict.REFUSE:
+                raise ImportConflictError(self._counts.conflicting)
+            if not self._counts.new and (not self._counts.conflicting or self._on_conflict is OnConflict.SKIP):
                 return Applied(None)
             try:
                 return self._write(partial(self._make_change, label, progress))
@@ -232,7 +232,7 @@ class StoreImport(PlantImport, ABC):
             part = range(first, min(first + _PART_SIZE, self._rows + 1))
             new_count = runner.run(self._new_plants(part, new_id, last_seq, fixed_values)).rowcount
             writer.record_new_plants(PLANT.c.seq > last_seq)
-            writer.next_seq(new_count)
+            writer.reserve_seqs(new_count)
             last_seq += new_count
             if progress is not None:
                 progress(part.stop - 1, self._rows)

@@ -129,7 +129,7 @@ class SqliteLocation:
 
         return bool(BackupFolder(self.path).newest_first())
 
-    def check(self) -> bool:
+    def has_store(self) -> bool:
         """Return whether there is a file with content; it is checked before SQLite opens it as a store."""
         from plantdesk.store.sqlite.files.open_checks import check_file, is_absent, resolve_path
 
@@ -256,7 +256,7 @@ class PostgresLocation(Address):
         """Return True: only opening shows whether there is a store, and creates nothing unless requested."""
         return True
 
-    def check(self) -> bool:
+    def has_store(self) -> bool:
         """Return True: only the server knows whether there is a store."""
         return True
 
@@ -279,7 +279,7 @@ class PostgresLocation(Address):
         return [], []
 
     def roles_sql(self) -> str | None:
-        """Return SQL for an administrator; opens no connection."""
+        """Return the SQL by which an administrator makes the roles and grants their rights; opens no connection."""
         from plantdesk.store.postgres.administration import roles_sql
 
         return roles_sql(self)

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from sqlalchemy.schema import CreateIndex, CreateTable, ExecutableDDLElement
 from sqlmodel import Field, SQLModel
 
-from plantdesk.domain.folding import searched_texts
+from plantdesk.domain.folding import fold_plant
 from plantdesk.domain.records import EARLIEST, LATEST, SourceKind
 
 #: 64 bits in each database; in SQLite only a key declared as INTEGER is the row's own number.
@@ -75,7 +75,7 @@ class PlantTable(SQLModel, table=True):
         description="Number of the last change of it; 0: none since it was added",
     )
     searched_name: str = Field(
-        sa_type=STRING, description="The name as it is searched and sorted: `plantdesk.domain.folding.searched`"
+        sa_type=STRING, description="The name as it is searched and sorted: `plantdesk.domain.folding.fold`"
     )
     searched_tag: str | None = Field(default=None, sa_type=STRING)
     searched_note: str | None = Field(default=None, sa_type=STRING)
@@ -242,11 +242,11 @@ IMAGE_COLUMNS = ["change", "plant_id", "after", *SHARED_COLUMNS, "plant_change"]
 
 def text_columns(name: str, tag: str | None, note: str | None) -> tuple[str | None, ...]:
     """Return the columns `TEXTS` of a plant."""
-    return name, tag, note, *searched_texts(name, tag, note)
+    return name, tag, note, *fold_plant(name, tag, note)
 
 
 def temporary_table(name: str, schema: str | None = None, /, **types: Any) -> sa.Table:  # noqa: ANN401  mypy does not take what `with_variant` returns
-    """Return a temporary table, whose first column is its key; in a `schema` all tables are temporary."""
+    """Return a temporary table; its first column is the key. A `schema` is given if all tables in it are temporary."""
     columns = [
         sa.Column(column, type_, primary_key=not index, autoincrement=False)
         for index, (column, type_) in enumerate(types.items())

@@ -123,7 +123,7 @@ class StoreReader(PlantReader, ABC):
         return self.ask(read)
 
     @override
-    def first_with_name(self, view: View, start: str) -> int | None:
+    def find_first_by_name_start(self, view: View, start: str) -> int | None:
         matching = self._ids(view.plants, name_begins(start, self.database))
         rows = self._fetch_all(matching.order_by(*ordering(view, self.database)).limit(1))
         return rows[0][0] if rows else None

@@ -8,7 +8,7 @@ from sqlalchemy.schema import CreateTable
 from plantdesk.domain.backups import Difference, PlantGroup
 from plantdesk.domain.history import Change, ChangeKind, shorten_parameter
 from plantdesk.domain.records import Source, SourceKind
-from plantdesk.store.change_writer import ChangeWriter, is_in
+from plantdesk.store.change_writer import ChangeWriter, is_plant_in
 from plantdesk.store.database import Runner
 from plantdesk.store.models import NUMBER, PLANT, SHARED_COLUMNS, SOURCE, STRING, temporary_table
 from plantdesk.store.rows import add_source
@@ -25,7 +25,7 @@ _TEXTS = ("name", "tag", "note")
 _COMPARED = (*_TEXTS, "seq", "added_at")
 
 
-def create_tables(runner: Runner) -> None:
+def create_restore_tables(runner: Runner) -> None:
     """Make the temporary tables for the plants of a backup and their sources."""
     for table in (RESTORED, RESTORED_SOURCE, _ORIGIN):
         runner.run(CreateTable(table))
@@ -42,18 +42,18 @@ def compare_plants(runner: Runner) -> Difference:
     )
 
 
-def exchange(writer: ChangeWriter, source: Source, backup: str) -> Change:
+def replace_plants(writer: ChangeWriter, source: Source, backup: str) -> Change:
     """Replace the plants of the store with those of the backup, as a change of the history that has its name."""
     _map_sources(writer.runner)
     is_same = [RESTORED.c[column].is_not_distinct_from(PLANT.c[column]) for column in _COMPARED]
     is_same += [RESTORED.c.id == PLANT.c.id, _ORIGIN.c.id == RESTORED.c.source_id, _ORIGIN.c.ours == PLANT.c.source_id]
-    writer.delete(is_in(writer.collect(~sa.exists().where(*is_same))))
+    writer.delete(is_plant_in(writer.collect(~sa.exists().where(*is_same))))
     _add_missing(writer.runner, writer.number)
     writer.record_new_plants(PLANT.c.change == writer.number)
     return writer.record(source, ChangeKind.RESTORE, {"backup": shorten_parameter(backup)})
 
 
-def fill_new(runner: Runner) -> None:
+def add_to_new_store(runner: Runner) -> None:
     """Add the plants of the backup to a new store, without a change."""
     _map_sources(runner)
     _add_missing(runner, 0)

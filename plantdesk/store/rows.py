@@ -8,7 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from plantdesk.domain.folding import searched
+from plantdesk.domain.folding import fold
 from plantdesk.domain.records import LARGEST_ID, Changes, PlantRow, Source, SourceKind
 from plantdesk.store.database import VERSION, Runner
 from plantdesk.store.models import BEFORE_IMAGE, PLANT, SOURCE
@@ -112,7 +112,7 @@ def ensure_source(runner: Runner, source: Source) -> Source:
 
 def add_source(runner: Runner, kind: SourceKind, label: str) -> Source:
     """Add a source within the caller's transaction."""
-    values = {"kind": str(kind), "label": label, "searched_label": searched(label)}
+    values = {"kind": str(kind), "label": label, "searched_label": fold(label)}
     return Source(runner.run(sa.insert(SOURCE).values(values).returning(SOURCE.c.id)).scalar_one(), kind, label)
 
 

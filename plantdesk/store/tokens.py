@@ -91,7 +91,7 @@ class StoreTokens(TokenStore):
             return [_to_row(row) for row in reader.ask(lambda runner: runner.run(_LIST).all())]
 
     @override
-    def checker(self) -> TokenChecker:
+    def open_lookup(self) -> TokenChecker:
         return TokenChecker(self._reader(), self._subscribe)
 
 

@@ -205,7 +205,7 @@ class _Reversal:
         (count,) = self._read_ids(self._displaced.with_only_columns(sa.func.count()))
         if not count:
             return 0, 0
-        seq = self._writer.next_seq(count)
+        seq = self._writer.reserve_seqs(count)
         first = find_first_new_id(self._writer.runner, count)
         offset = sa.func.row_number().over(order_by=UNDONE.c.plant_id) - 1
         texts = (UNDONE.c[column] for column in TEXTS)

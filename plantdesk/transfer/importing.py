@@ -144,9 +144,9 @@ class FileImport:
         if on_conflict is OnConflict.REPLACE and any(reader_fields != fields[0] for reader_fields in fields):
             raise PlantDeskError(Text("The files have different columns. To replace plants, import them one by one."))
         counts = self._import.compare(on_conflict, set().union(*fields))
-        clashing = list(itertools.islice(self._read_conflicts(), self._max_listed))
+        conflict_rows = list(itertools.islice(self._read_conflicts(), self._max_listed))
         blank = sum(reader.blank for reader in self.readers)
-        return Preview(counts, self._invalid_count, blank, list(self._first_invalid), clashing, list(self.readers))
+        return Preview(counts, self._invalid_count, blank, list(self._first_invalid), conflict_rows, list(self.readers))
 
     def apply(self, *, skip_invalid: bool, progress: Callable[[int, int], None] | None = None) -> Applied:
         """Add the compared plants as one change; `progress` gets rows so far and all rows, on another thread.

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from plantdesk.domain.errors import PlantDeskError
-from plantdesk.domain.folding import searched
+from plantdesk.domain.folding import fold
 from plantdesk.domain.records import now_ms
 from plantdesk.domain.texts import Text
 from plantdesk.platform.atomic_files import atomic_writer
@@ -54,7 +54,7 @@ class KnownNames:
 
     def beginning(self, start: str, limit: int) -> list[str]:
         """Return names that begin with a text, whatever their case and accents, in the order of the alphabet."""
-        key = searched(start)
+        key = fold(start)
         values = {"start": key, "end": key + _LAST_CHARACTER, "limit": limit}
         return self._query(lambda connection: [name for (name,) in connection.execute(_SELECT_BEGINNING, values)], [])
 
@@ -67,7 +67,7 @@ class KnownNames:
             for table in _TABLES:
                 connection.execute(table)
             connection.execute("BEGIN")
-            rows = ((searched(name), name) for name in _clean_names(names))
+            rows = ((fold(name), name) for name in _clean_names(names))
             connection.executemany("INSERT OR IGNORE INTO name VALUES (?, ?)", rows)
             (count,) = connection.execute("SELECT count(*) FROM name").fetchone()
             if not count:

@@ -136,12 +136,12 @@ class ObjectTable:
 
 def _make_row(item: Item, names: Iterable[str], number: int) -> Row:
     values = [item.members.get(name) for name in names]
-    unfit = {column: value for column, value in enumerate(values) if not _is_fit(value)}
+    unfit = {column: value for column, value in enumerate(values) if not _has_text_form(value)}
     cells = [_to_text(value) for value in values]
     return Row(item.line, cells, item.error, unfit, item.text, number)
 
 
-def _is_fit(value: object) -> bool:
+def _has_text_form(value: object) -> bool:
     return value is None or type(value) is int or (type(value) is str and is_unicode(value))
 
 

@@ -70,7 +70,7 @@ class UnreachedStore:
         """The tokens; none of them can be looked up."""
         return self
 
-    def checker(self) -> UnreachedStore:
+    def open_lookup(self) -> UnreachedStore:
         """Return the lookup of tokens: this object."""
         return self
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from plantdesk.api.announcement import Announcement
-from plantdesk.api.discovery import Runtime, ServerIdentity, find_server, find_server_on_port, generate_key, is_running
+from plantdesk.api.discovery import Runtime, ServerIdentity, find_server, find_server_on_port, generate_key, proves_key
 from plantdesk.api.server import Server
 from plantdesk.domain.server_state import Failed, PortOfOtherUserError
 from plantdesk.store import location_of
@@ -133,8 +133,8 @@ def test_a_file_that_is_not_private_is_ignored(start: Start, folder: Path, tmp_p
 def test_a_server_proves_its_key_without_sending_it(serve: Serve, folder: Path) -> None:
     api = serve(runtime_folder=folder)
     runtime = runtime_of(api, folder)
-    assert is_running(runtime.identity, timeout=SECONDS)
-    assert not is_running(ServerIdentity(generate_key(), api.port), timeout=SECONDS)
+    assert proves_key(runtime.identity, timeout=SECONDS)
+    assert not proves_key(ServerIdentity(generate_key(), api.port), timeout=SECONDS)
     answer = api.request("GET", "/openapi.json", headers={"PlantDesk-Nonce": "0" * 64})
     assert answer.headers["PlantDesk-Proof"]
     assert runtime.key not in str(answer.headers) + answer.body.decode()
@@ -157,7 +157,7 @@ def test_a_forwarded_challenge_is_refused(serve: Serve, folder: Path) -> None:
                 client.sendall(piece)
 
     with Impostor(pass_on) as port:
-        assert not is_running(ServerIdentity(runtime.identity.key, port), timeout=SECONDS)
+        assert not proves_key(ServerIdentity(runtime.identity.key, port), timeout=SECONDS)
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ def test_an_endless_response_ends_at_the_deadline_or_after_64_kib(sent: bytes, p
 
     client_has_left = threading.Event()
     with Impostor(send) as port:
-        assert not is_running(ServerIdentity(generate_key(), port), timeout=timeout)
+        assert not proves_key(ServerIdentity(generate_key(), port), timeout=timeout)
 
 
 class Impostor:

@@ -131,8 +131,8 @@ def test_adding_the_same_name_concurrently_adds_each_plant() -> None:
 def test_a_token_is_printed_alone_and_is_valid(run: Run) -> None:
     token = run("token", "create", "garden-sync").removesuffix("\n")
     assert re.fullmatch("plantdesk_[A-Za-z0-9_-]{43}", token)
-    with closing(SqliteStore(paths.database_file())) as store, closing(store.tokens.checker()) as checker:
-        assert checker.source(token).label == "garden-sync"
+    with closing(SqliteStore(paths.database_file())) as store, closing(store.tokens.open_lookup()) as lookup:
+        assert lookup.source(token).label == "garden-sync"
 
 
 def test_tokens_are_listed_without_the_secret(run: Run) -> None:

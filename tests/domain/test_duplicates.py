@@ -3,7 +3,7 @@
 import pytest
 
 from plantdesk.domain.duplicates import PlantGroups, intentional_groups
-from plantdesk.domain.folding import natural_key, searched, searched_all
+from plantdesk.domain.folding import fold, fold_all, natural_key
 from plantdesk.domain.records import FORM, PlantRow
 
 
@@ -47,4 +47,4 @@ def test_the_natural_order(ordered: list[str]) -> None:
     "texts", [[], [None], ["Érable", None, "“Ilse” × x"], ["a\nb", None, "Ç"], ["", "\n", ""], ["\0", "\x1f"]]
 )
 def test_many_texts_are_folded_as_one_by_one(texts: list[str | None]) -> None:
-    assert searched_all(texts) == [None if text is None else searched(text) for text in texts]
+    assert fold_all(texts) == [None if text is None else fold(text) for text in texts]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plantdesk.domain.folding import searched
+from plantdesk.domain.folding import fold
 from plantdesk.domain.selections import Contains
 from plantdesk.domain.spelling import edit_distance, max_distance, near_candidates, nearest_spellings
 
@@ -30,7 +30,7 @@ def test_what_may_be_near_has_all_that_is_near(name: str, others: list[str], dat
     near = near_candidates(name)
     for other in nearest_spellings(name, [*others, "".join(changed)], 9, str):
         assert near is not None
-        assert len(searched(other)) in near[1]
+        assert len(fold(other)) in near[1]
         for group in near[0].groups:
-            assert any(isinstance(term, Contains) and term.text in searched(other) for term in group)
-    assert (near is None) == (max_distance(searched(name).strip()) is None)
+            assert any(isinstance(term, Contains) and term.text in fold(other) for term in group)
+    assert (near is None) == (max_distance(fold(name).strip()) is None)

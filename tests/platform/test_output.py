@@ -124,8 +124,8 @@ def test_a_token_is_written_alone_to_a_private_file(tmp_path: Path, capfd: pytes
     file = tmp_path / "garden.token"
     assert main(["token", "create", "garden-sync", "--output", str(file)]) == 0
     assert capfd.readouterr() == ("", "")
-    with closing(SqliteStore(paths.database_file())) as store, closing(store.tokens.checker()) as checker:
-        assert checker.source(file.read_text().removesuffix("\n")).label == "garden-sync"
+    with closing(SqliteStore(paths.database_file())) as store, closing(store.tokens.open_lookup()) as lookup:
+        assert lookup.source(file.read_text().removesuffix("\n")).label == "garden-sync"
     if os.name == "posix":
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
 

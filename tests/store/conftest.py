@@ -26,9 +26,9 @@ def store(path: Path) -> Iterator[SqliteStore]:
 
 
 @pytest.fixture
-def checker(store: PlantStore) -> Iterator[TokenLookup]:
-    with closing(store.tokens.checker()) as checker:
-        yield checker
+def lookup(store: PlantStore) -> Iterator[TokenLookup]:
+    with closing(store.tokens.open_lookup()) as lookup:
+        yield lookup
 
 
 @pytest.fixture

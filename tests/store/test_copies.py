@@ -69,7 +69,7 @@ def fill(store: PlantStore) -> str:
     token = store.tokens.create("script", max_plants=5).result(SECONDS).token
     store.tokens.create("old").result(SECONDS)
     store.tokens.revoke("old").result(SECONDS)
-    with closing(store.tokens.checker()) as tokens:
+    with closing(store.tokens.open_lookup()) as tokens:
         by_script = tokens.source(token)
     for number, name in enumerate(NAMES):
         store.add(new_plant({"id": number * 7 - 9, "name": name, "tag": NAMES[-number]}), FORM).result(SECONDS)
@@ -110,7 +110,7 @@ def test_a_copy_has_everything_and_goes_on(new: New, source_kind: str, target_ki
     assert progress[-1] == 1.0
     with closing(target.open()) as store:
         assert state(store) == expected
-        with closing(store.tokens.checker()) as tokens:
+        with closing(store.tokens.open_lookup()) as tokens:
             assert tokens.source(token).label == "script"
         with closing(store.reader()) as reader:
             assert reader.next_free_id() == 503, "502 is deleted, and is given to no other plant"

@@ -84,11 +84,11 @@ def quarantined(path: Path) -> list[bytes]:
 def note_numbers(path: Path) -> None:
     """Let the note hold the inodes that the files have now, as where the system gives those of removed files again."""
     with file_lock.locked(path) as lock:
-        lock.note(file_lock.files_at(path), lock.last_note.store, lock.last_note.users)
+        lock.write_record(file_lock.files_at(path), lock.last_record.store, lock.last_record.users)
 
 
 def is_own(path: Path) -> bool | None:
-    return is_own_log(path, file_lock.read_note(path).store)
+    return is_own_log(path, file_lock.read_record(path).store)
 
 
 @pytest.fixture(scope="module")

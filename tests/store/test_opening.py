@@ -260,7 +260,7 @@ def test_any_note_in_the_lock_file_is_survived(path: Path, note: str) -> None:
     file_lock.lock_file(path).write_text(note)
     filled(path, 2)
     with file_lock.locked(path) as lock:
-        assert lock.last_note.files.database == file_lock.file_id(path)
+        assert lock.last_record.files.database == file_lock.file_id(path)
 
 
 def test_two_openings_at_once_exclude_each_other(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

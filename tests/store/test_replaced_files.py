@@ -464,9 +464,9 @@ def test_readers_and_token_checks_outlive_a_file_that_is_replaced_twice(
 ) -> None:
     """The second replacement comes before they have noticed the first, so that they cannot connect."""
     token = store.tokens.create("greenhouse").result(SECONDS).token
-    with closing(store.reader()) as reader, closing(store.tokens.checker()) as checker:
+    with closing(store.reader()) as reader, closing(store.tokens.open_lookup()) as lookup:
         assert reader.count() == 0
-        checker.source(token)
+        lookup.source(token)
         other.replace(path)
         while not changes.get(timeout=SECONDS):
             pass
@@ -474,8 +474,8 @@ def test_readers_and_token_checks_outlive_a_file_that_is_replaced_twice(
         with pytest.raises(StoreMovedError):
             reader.count()
         with pytest.raises(StoreMovedError):
-            checker.source("another token")
+            lookup.source("another token")
         away.rename(path)
         assert reader.count() == 500
         with pytest.raises(TokenRefusedError):
-            checker.source(token)
+            lookup.source(token)

@@ -72,8 +72,8 @@ def test_restoring_neither_brings_tokens_nor_takes_them(store: SqliteStore, path
     store.tokens.revoke("greenhouse").result(SECONDS)
     FileBackups(path).restore(backup.path)
     assert [row.name for row in store.tokens.list()] == ["later"]
-    with closing(store.tokens.checker()) as checker:
-        assert checker.source(later.token) == later.row.source
+    with closing(store.tokens.open_lookup()) as lookup:
+        assert lookup.source(later.token) == later.row.source
 
 
 def test_a_token_has_added_its_plants_also_after_a_restore(store: SqliteStore, path: Path, backup: Backup) -> None:
@@ -222,8 +222,8 @@ def test_a_token_revoked_since_does_not_come_back_with_a_backup(path: Path, stor
     restored = FileBackups(path).restore(newer.path)
     assert not restored.tokens_retained
     opened = SqliteStore(path)
-    with closing(opened.tokens.checker()) as checker, pytest.raises(TokenRefusedError):
-        checker.source(token)
+    with closing(opened.tokens.open_lookup()) as lookup, pytest.raises(TokenRefusedError):
+        lookup.source(token)
     assert opened.tokens.list() == []
     opened.close()
 

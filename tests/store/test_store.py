@@ -244,15 +244,15 @@ def test_only_the_digest_is_kept(store: SqliteStore, path: Path) -> None:
         assert database.execute("SELECT digest FROM token").fetchall() == [(hashlib.sha256(token.encode()).digest(),)]
 
 
-def test_a_revocation_by_another_program_is_noticed(store: SqliteStore, path: Path, checker: TokenLookup) -> None:
+def test_a_revocation_by_another_program_is_noticed(store: SqliteStore, path: Path, lookup: TokenLookup) -> None:
     token = store.tokens.create("greenhouse").result(SECONDS).token
-    assert checker.source(token).label == "greenhouse"
+    assert lookup.source(token).label == "greenhouse"
     with closing(sqlite3.connect(path)) as database, database:
         database.execute("UPDATE token SET revoked_at = 1")
 
     def is_refused() -> bool:
         with suppress(TokenRefusedError):
-            checker.source(token)
+            lookup.source(token)
             return False
         return True
 
@@ -271,8 +271,8 @@ def test_the_cost_of_a_check_does_not_grow_with_the_tokens(store: SqliteStore, m
 
     def cost() -> int:
         before = next(steps)
-        with closing(store.tokens.checker()) as checker:
-            checker.source(token)
+        with closing(store.tokens.open_lookup()) as lookup:
+            lookup.source(token)
         return next(steps) - before
 
     monkeypatch.setattr(StoreFile, "connect", counting)

@@ -20,7 +20,7 @@ from tests.support.waiting import SECONDS
 
 def write_connection(store: SqliteStore) -> sqlite3.Connection:
     """Return the connection that the writer of a store uses, to limit its waiting and its file."""
-    return store._writer._transactions.connection().sqlite  # noqa: SLF001
+    return store._writer._transactions.open_connection().sqlite  # noqa: SLF001
 
 
 def plant(plant_id: int, name: str = "Aloe vera", tag: str | None = None) -> NewPlant:

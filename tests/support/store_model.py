@@ -209,8 +209,8 @@ class StoreBesideDict(RuleBasedStateMachine):
             made = future.result(SECONDS)
             self.tokens[name] = made.row.source
             self.added_by[name] = 0
-            with closing(self.store.tokens.checker()) as checker:
-                assert checker.source(made.token) == made.row.source
+            with closing(self.store.tokens.open_lookup()) as lookup:
+                assert lookup.source(made.token) == made.row.source
 
     @rule(name=token_names)
     def revoke_token(self, name: str) -> None:

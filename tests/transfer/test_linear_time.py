@@ -47,7 +47,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "json": lambda text: read(text, Format.JSON),
     "json lines": lambda text: read(text, Format.JSON_LINES),
     "search": lambda text: search_text(parse_search(text).groups[0] if parse_search(text).groups else ()),
-    "folding": lambda text: (folding.searched(text), folding.natural_key(text)),
+    "folding": lambda text: (folding.fold(text), folding.natural_key(text)),
     "header": find_field,
 }
 

@@ -11,7 +11,7 @@ from operator import itemgetter
 from plantdesk.cli.commands.plants import batched, find_plant, format_plant_line, plant_as_json, quote, report_change
 from plantdesk.cli.stores import open_existing_store, open_reader
 from plantdesk.cli.terminal import confirm
-from plantdesk.domain.duplicates import KeepRule, PlantGroups, intentional_groups, merge_pages
+from plantdesk.domain.duplicates import KeepRule, PlantGroups, intentional_groups, merge_pages, unmerged_text
 from plantdesk.domain.edits import MergePlants
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.protocols import PlantReader
@@ -121,12 +121,7 @@ def _report_intentional(plants: int, groups: int) -> None:
 
 def _report_unmerged(count: int) -> None:
     if count:
-        text = Text(
-            "{count:,} plants stay: they have changed meanwhile, or the notes are too long together.",
-            one="1 plant stays: it has changed meanwhile, or the notes are too long together.",
-            count=count,
-        )
-        output.report(str(text))
+        output.report(str(unmerged_text(count)))
 
 
 def _print_merges(reader: PlantReader, edit: MergePlants) -> int:

@@ -58,7 +58,7 @@ def remove(options: argparse.Namespace) -> int:
 
 
 def _open_known_names(database: StoreLocation) -> KnownNames:
-    if not database.check():
+    if not database.has_store():
         raise NoStoreError(file=database.name)
     return KnownNames(database.names_file)
 

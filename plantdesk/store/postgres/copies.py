@@ -41,8 +41,7 @@ from plantdesk.store.postgres.desks import create_tables
 from plantdesk.store.postgres.errors import NulRefusedError, translate_errors
 from plantdesk.store.postgres.schema import INDEXES, LAST_ID, add_indexes, check_readable, read_version
 from plantdesk.store.postgres.transactions import PostgresChangeWriter, PostgresTransactions
-from plantdesk.store.restoring import RESTORED, RESTORED_SOURCE, compare_plants, exchange
-from plantdesk.store.restoring import create_tables as create_restored
+from plantdesk.store.restoring import RESTORED, RESTORED_SOURCE, compare_plants, create_restore_tables, replace_plants
 from plantdesk.store.sqlite.backups import BackupMaker, WriteCopy, new_copy
 from plantdesk.store.sqlite.restore_source import load_backup
 
@@ -80,7 +79,7 @@ def fill_database(address: Address, source: StoreRows, progress: ReportFraction 
     with closing(PostgresTransactions(address, is_large=True)) as transactions:
         copied = transactions.write(partial(_fill, address, source, progress))
         with translate_errors(address):
-            connection = transactions.open()
+            connection = transactions.open_connection()
             add_indexes(connection)
             connection.execute("ANALYZE")
         return copied
@@ -173,8 +172,8 @@ class SharedBackups(BackupMaker):
             loaded = load_backup(reading, backup)
             address = with_long_timeouts(self._address)
             with closing(PostgresTransactions(address, is_large=True)) as transactions, translate_errors(address):
-                connection = transactions.open()
-                create_restored(runner_of(connection))
+                connection = transactions.open_connection()
+                create_restore_tables(runner_of(connection))
                 _copy_restored(reading, connection)
                 yield loaded._replace(difference=compare_plants(runner_of(connection))), transactions
 
@@ -191,4 +190,4 @@ def _copy_restored(reading: sqlite3.Connection, connection: Connection) -> None:
 def _exchange(source: Source, name: str, writer: PostgresChangeWriter) -> Change:
     ((last_seq,),) = execute(writer.connection, "SELECT coalesce(max(seq), 0) FROM restored")
     writer.seq = max(writer.seq, last_seq)
-    return exchange(writer, source, name)
+    return replace_plants(writer, source, name)

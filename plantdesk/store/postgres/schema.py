@@ -21,7 +21,7 @@ from plantdesk.domain.errors import (
     StoreReadOnlyError,
     StoreTooNewError,
 )
-from plantdesk.domain.folding import searched_texts
+from plantdesk.domain.folding import fold_plant
 from plantdesk.domain.texts import Text
 from plantdesk.store.models import creation_statements
 
@@ -96,7 +96,7 @@ def _fill_searched_columns(connection: Connection[Any]) -> None:
             with connection.cursor() as cursor, cursor.copy("COPY given FROM STDIN") as copy:
                 for a, b, name, tag, note in page:
                     if name is not None:
-                        copy.write_row((a, b, *searched_texts(name, tag, note)))
+                        copy.write_row((a, b, *fold_plant(name, tag, note)))
             connection.execute(
                 f"""UPDATE {table} AS t SET searched_name = given.searched_name, searched_tag = given.searched_tag,
                         searched_note = given.searched_note

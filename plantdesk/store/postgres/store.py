@@ -276,7 +276,7 @@ class PostgresImport(StoreImport):
         self._transactions = transactions
         self._writer = writer
         with translate_errors():
-            super().__init__(runner_of(transactions.open()))
+            super().__init__(runner_of(transactions.open_connection()))
 
     @override
     def close(self) -> None:

@@ -21,7 +21,7 @@ import sqlalchemy as sa
 from typing_extensions import override
 
 from plantdesk.domain.errors import SamePlantError, StoreError, TokenRefusedError, TokenUsedUpError
-from plantdesk.domain.folding import searched
+from plantdesk.domain.folding import fold
 from plantdesk.domain.models import NewPlant
 from plantdesk.domain.protocols import Entry, Outcome
 from plantdesk.domain.records import Changes, PlantRow, Source
@@ -117,12 +117,12 @@ class PostgresChangeWriter(ChangeWriter):
         return self.seq
 
     @override
-    def next_seq(self, count: int = 1) -> int:
+    def reserve_seqs(self, count: int = 1) -> int:
         self.seq += count
         return self.seq - count + 1
 
     @override
-    def finish_statement(self, size: ChangeSize, largest_id: sa.ScalarSelect[int]) -> sa.Update:
+    def finish_and_reserve_ids(self, size: ChangeSize, largest_id: sa.ScalarSelect[int]) -> sa.Update:
         self.last_change = self.number
         self.add_to_plant_count(size.growth)
         return sa.update(STATE).values(last_id=sa.func.greatest(STATE.c.last_id, largest_id))
@@ -167,7 +167,7 @@ class PostgresTransactions:
         #: The ids of plants with an unknown outcome, which the form may send again.
         self._unknown_ids = set[int]()
         with translate_errors(address):
-            (row,) = execute(self.open(), "SELECT position, last_seq, last_change, tokens FROM state")
+            (row,) = execute(self.open_connection(), "SELECT position, last_seq, last_change, tokens FROM state")
         self.counters = ServerCounters(*row)
 
     @property
@@ -176,7 +176,7 @@ class PostgresTransactions:
         connection = self._connection
         return 0 if connection is None or connection.closed else connection.info.backend_pid
 
-    def open(self) -> Connection:
+    def open_connection(self) -> Connection:
         """Return the connection; a new one if the last one was lost. Raises StoreError."""
         if self._is_abandoned:
             raise ServerUnreachableError
@@ -198,8 +198,8 @@ class PostgresTransactions:
         return self._connection
 
     def _open_to_write(self) -> Connection:
-        """Return the connection as `open` does. Raises StoreOutdatedError and StoreNewerError as well."""
-        connection = self.open()
+        """Return the connection as `open_connection` does. Raises StoreOutdatedError and StoreNewerError as well."""
+        connection = self.open_connection()
         if self.refusal is not None:
             raise self.refusal
         return connection
@@ -387,7 +387,7 @@ class PostgresTransactions:
         deadline = time.monotonic() + _SETTLE_TIMEOUT
         while True:
             try:
-                connection = self.open()
+                connection = self.open_connection()
                 connection.statement_timeout = _SETTLE_TIMEOUT
                 with translate_errors(self._address):
                     return step(connection)
@@ -410,7 +410,7 @@ class PostgresTransactions:
     def _read_changes(self) -> Changes:
         """Return what was committed since the state of `counters`, and set them to the present state."""
         old = self.counters
-        connection = self.open()
+        connection = self.open_connection()
         with translate_errors(self._address), snapshot(connection):
             ((*numbers, version, reads_from),) = execute(connection, _STATE)
             changes = read_changes_since(runner_of(connection), old.seq, old.change)
@@ -530,8 +530,8 @@ def _to_json(entries: Sequence[Entry]) -> str:
             "id": plant.id,
             "name": plant.name,
             "tag": plant.tag,
-            "searched_name": searched(plant.name),
-            "searched_tag": None if plant.tag is None else searched(plant.tag),
+            "searched_name": fold(plant.name),
+            "searched_tag": None if plant.tag is None else fold(plant.tag),
             "source_id": source.id,
             "token_id": source.token_id,
             "digest": source.digest and source.digest.hex(),

@@ -37,14 +37,14 @@ from plantdesk.platform.settings import BACKUP_INTERVALS, read_saved
 from plantdesk.store.copies import TABLES, copy_rows, rows_sql
 from plantdesk.store.database import StoreState
 from plantdesk.store.models import BEFORE_IMAGE, PLANT
-from plantdesk.store.restoring import compare_plants, exchange, fill_new
+from plantdesk.store.restoring import add_to_new_store, compare_plants, replace_plants
 from plantdesk.store.rows import ensure_source, find_first_new_id
 from plantdesk.store.sqlite.changes import SqliteChangeWriter
 from plantdesk.store.sqlite.connections import configure, connect, snapshot, transaction, translate_errors
 from plantdesk.store.sqlite.counters import count_commit, read_counters
 from plantdesk.store.sqlite.database import DATABASE, runner_of
 from plantdesk.store.sqlite.files.backup_folder import BackupFolder, backup_error, copy_database
-from plantdesk.store.sqlite.files.disk import is_low
+from plantdesk.store.sqlite.files.disk import is_disk_low
 from plantdesk.store.sqlite.files.file_lock import files_at, locked
 from plantdesk.store.sqlite.files.open_checks import is_absent, resolve_path
 from plantdesk.store.sqlite.files.store_file import StoreFile, translate_file_errors
@@ -191,7 +191,7 @@ class BackupMaker(BackupFolder, ABC):
                 return False
             if backups and _read_position(backups[0].path) == (state.seq, state.change):
                 return False
-            if is_low(self._path.parent):
+            if is_disk_low(self._path.parent):
                 raise DiskReserveError
             backup = self.make_by(write, BackupKind.AUTOMATIC)
         _log.info("Backed up to %s (%d bytes)", backup.path.name, backup.size)
@@ -273,9 +273,9 @@ def _restore_in_place(file: StoreFile, backup: Path, source: Source) -> Restored
                 return Restored(preview, None, tokens_retained=True)
             with closing(file.connect()) as reading:
                 saved = BackupFolder(file.path).make_from(reading, BackupKind.BEFORE_RESTORE)
-            change = exchange(SqliteChangeWriter(connection), source, backup.name)
+            change = replace_plants(SqliteChangeWriter(connection), source, backup.name)
             count_commit(connection)
-            file.check()
+            file.raise_if_moved()
     return Restored(preview, saved.path, tokens_retained=True, change=change)
 
 
@@ -312,7 +312,7 @@ def _fill(temporary: Path, path: Path, backup: Path) -> tuple[RestorePreview, bo
         migrate(connection)
         preview = load_backup(connection, backup)
         with transaction(connection):
-            fill_new(runner_of(connection))
+            add_to_new_store(runner_of(connection))
             has_retained_tokens = _carry_over_tokens(connection, path)
             connection.execute("UPDATE store SET last_id = ?", (max(_read_last_id(path), _read_last_id(backup)),))
             count_commit(connection)

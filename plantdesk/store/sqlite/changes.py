@@ -21,7 +21,7 @@ from typing_extensions import override
 
 from plantdesk.domain.edits import Applied
 from plantdesk.domain.errors import PlantDeskError, StoreReadOnlyError, TokenRefusedError, TokenUsedUpError
-from plantdesk.domain.folding import searched_texts
+from plantdesk.domain.folding import fold_plant
 from plantdesk.domain.models import NewPlant
 from plantdesk.domain.protocols import Outcome
 from plantdesk.domain.records import PlantRow, Source, now_ms
@@ -128,7 +128,7 @@ def _insert(connection: sqlite3.Connection, rows: Sequence[PlantRow]) -> None:
         values: list[object] = []
         for row in rows[start : start + rows_per_insert]:
             values += (row.id, row.name, row.tag, -row.version, row.added_at, row.source.id)
-            values += searched_texts(row.name, row.tag)[:2]
+            values += fold_plant(row.name, row.tag)[:2]
         connection.execute(insert_sql(_INSERT_TARGET, _COLUMN_COUNT, len(values) // _COLUMN_COUNT), values)
 
 
@@ -147,11 +147,12 @@ class SqliteChangeWriter(ChangeWriter):
         return read_counters(self._connection).seq
 
     @override
-    def next_seq(self, count: int = 1) -> int:
+    def reserve_seqs(self, count: int = 1) -> int:
+        """Return the next number; the rows themselves reserve it."""
         return self.last_seq + 1
 
     @override
-    def finish_statement(self, size: ChangeSize, largest_id: sa.ScalarSelect[int]) -> sa.Update:
+    def finish_and_reserve_ids(self, size: ChangeSize, largest_id: sa.ScalarSelect[int]) -> sa.Update:
         last = sa.func.min(sa.func.max(STORE.c.last_id, sa.func.coalesce(largest_id, 0)), FIRST_UNCOUNTED_ID - 1)
         return sa.update(STORE).values(last_id=last)
 

@@ -177,7 +177,7 @@ def add_functions(connection: sqlite3.Connection) -> None:
 
 def _fold_blob(text: bytes | None) -> str | None:
     """Return a text as it is searched, also one of another program that is not UTF-8."""
-    return None if text is None else folding.searched(text.decode(errors="replace"))
+    return None if text is None else folding.fold(text.decode(errors="replace"))
 
 
 def _is_unicode_blob(text: bytes | None) -> bool:

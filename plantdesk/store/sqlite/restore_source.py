@@ -18,7 +18,7 @@ from plantdesk.domain.errors import BackupUnusableError, ForeignFileError, Store
 from plantdesk.domain.records import EARLIEST, LARGEST_ID, LATEST, MAX_NOTE_BYTES, SMALLEST_ID, PlantContent, SourceKind
 from plantdesk.domain.texts import Text, joined
 from plantdesk.store.models import SHARED_COLUMNS
-from plantdesk.store.restoring import create_tables
+from plantdesk.store.restoring import create_restore_tables
 from plantdesk.store.sqlite.connections import IS_ASCII, add_functions, check_whole, placeholders, translate_errors
 from plantdesk.store.sqlite.database import runner_of
 from plantdesk.store.sqlite.files.open_checks import (
@@ -72,7 +72,7 @@ def load_backup(connection: sqlite3.Connection, file: Path) -> RestorePreview:
     path = _resolve_checked(file)
     add_functions(connection)
     with translate_errors():
-        create_tables(runner_of(connection))
+        create_restore_tables(runner_of(connection))
         is_damaged = not _copy_whole(connection, path)
         if is_damaged:
             _copy_intact(connection, path)

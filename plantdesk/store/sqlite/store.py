@@ -19,7 +19,7 @@ from plantdesk.store.rows import read_changes_since
 from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.changes import SqliteChangeWriter, SqliteImport, add_group
 from plantdesk.store.sqlite.database import runner_of
-from plantdesk.store.sqlite.files.disk import is_low
+from plantdesk.store.sqlite.files.disk import is_disk_low
 from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.reader import SqliteReader
 from plantdesk.store.sqlite.transactions import POLL_INTERVAL, SqliteTransactions
@@ -83,7 +83,7 @@ class SqliteWriter(WriterThread):
 
     @override
     def _add_in_transaction(self, entries: Entries) -> AddResult:
-        refusal = DiskReserveError() if is_low(self._file.path.parent) else None
+        refusal = DiskReserveError() if is_disk_low(self._file.path.parent) else None
         with self._transactions.durable_transaction() as connection:
             return add_group(connection.sqlite, entries, token_refusal=refusal)
 

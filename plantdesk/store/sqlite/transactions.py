@@ -281,7 +281,7 @@ class SqliteTransactions:
         finally:
             connection.sqlite.close()
 
-    def connection(self) -> WriteConnection:
+    def open_connection(self) -> WriteConnection:
         """Return the connection to the file that is under the name now. Raises StoreError while there is none."""
         if self._current is not None and self._is_usable(self._current):
             self._is_old_file_saved = False  # any process may write to it from now on
@@ -362,7 +362,7 @@ class SqliteTransactions:
         """Publish what others have committed, and open the file that has replaced the present one."""
         try:
             with translate_errors():
-                connection = self.connection()
+                connection = self.open_connection()
                 changes = connection.poll()
         except StoreError as error:
             self._health.record(error)
@@ -374,10 +374,10 @@ class SqliteTransactions:
         """Commit what a block writes, durably, to the file that has the name now. Raises StoreError."""
         try:
             with translate_errors():
-                connection = self.connection()
+                connection = self.open_connection()
                 with connection.write_transaction(self._publish):
                     yield connection
-                self._file.check()
+                self._file.raise_if_moved()
                 if connection.is_overwritten():
                     raise StoreMovedError
         except StoreError as error:
@@ -404,7 +404,7 @@ class SqliteTransactions:
         if file is None:
             yield
             return
-        with translate_errors(), attach_for_reading(connection := self.connection().sqlite, file):
+        with translate_errors(), attach_for_reading(connection := self.open_connection().sqlite, file):
             connection.execute("PRAGMA foreign_keys = OFF")  # plants get a source of the same transaction
             try:
                 yield

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit
 from shiboken6 import isValid
 from typing_extensions import override
 
+from plantdesk.domain.duplicates import unmerged_text
 from plantdesk.domain.edits import Applied, MergePlants, MergeTags, Rewrite
 from plantdesk.domain.records import FORM
 from plantdesk.domain.search import parse_search
@@ -110,12 +111,7 @@ class CleanUpFeature(Feature):
         merged = 0 if applied.change is None else int(applied.change.parameters["merged"])
         text = translated(Text("Merged {count:,} plants.", one="Merged 1 plant.", count=merged)) if merged else ""
         if merged < requested:
-            skipped = Text(
-                "{count:,} plants stay: they have changed meanwhile, or their notes are too long together.",
-                one="1 plant stays: it has changed meanwhile, or the notes are too long together.",
-                count=requested - merged,
-            )
-            text = f"{text} {translated(skipped)}".strip()
+            text = f"{text} {translated(unmerged_text(requested - merged))}".strip()
         if applied.change is None:
             self.context.page.toast.show_problem(text)
         else:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
-from PySide6.QtCore import QPoint, QRect, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QLocale, QPoint, QRect, QSignalBlocker, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QColor, QMouseEvent, QPageSize, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import (
     QCheckBox,
+    QDoubleSpinBox,
     QFrame,
     QGridLayout,
     QHBoxLayout,
@@ -24,20 +26,22 @@ from plantdesk.domain.records import PlantRow
 from plantdesk.domain.texts import Text, plants_text
 from plantdesk.ui.labels.painting import (
     FIELDS,
+    PAPERS,
+    SHEETS,
     LabelContent,
     LabelJob,
-    SheetChoice,
+    Sheet,
     fit_page,
     paint_page,
     to_painter_units,
 )
 from plantdesk.ui.qt import STRETCH, fill, set_properties
 from plantdesk.ui.texts import translated
-from plantdesk.ui.theme.metrics import XL, L, M, S
+from plantdesk.ui.theme.metrics import XL, XS, L, M, S
 from plantdesk.ui.theme.theme import Theme
 from plantdesk.ui.widgets.containers import ScrollArea
 from plantdesk.ui.widgets.dialog import ButtonRole, Dialog
-from plantdesk.ui.widgets.fields import LineEdit, add_labelled, make_spin_box
+from plantdesk.ui.widgets.fields import ComboBox, LineEdit, add_labelled, make_spin_box
 from plantdesk.ui.widgets.messages import MessageLine, Tone
 from plantdesk.ui.widgets.plain_text import PlainLabel
 
@@ -53,6 +57,11 @@ _HEIGHT = 690
 _LEFT_WIDTH = 284
 _MESSAGE_WIDTH = 200
 _MAX_COPIES = 999
+#: The limits of a custom sheet: labels in a row or column, and lengths and the least side of a label in millimetres.
+_MAX_COUNT = 60
+_MAX_MM = 500.0
+_MIN_LABEL_MM = 5
+_MIN_CHOICE_WIDTH = 120
 
 
 class PagePreview(QFrame):
@@ -292,3 +301,94 @@ class LabelDialog(Dialog):
         self.break_rows(self._page_buttons, bottom)
         fill(QVBoxLayout(self), (body, 1), bottom, margins=(XL, L, XL, L), spacing=M)
         self.resize_to_fit(QSize(scaled(_WIDTH), scaled(_HEIGHT)))
+
+
+class SheetChoice(QWidget):
+    """Chooses a sheet from a list, or by custom sizes."""
+
+    #: Another sheet was chosen.
+    changed = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        #: The combo box of the sheets, for the label that is its buddy.
+        self.field = ComboBox(self.tr("Sheet"))
+        self.field.setMinimumWidth(_MIN_CHOICE_WIDTH)  # narrower than its longest text
+        for sheet in SHEETS:
+            size = f"{_mm_text(sheet.width)} × {_mm_text(sheet.height)} mm"
+            text = self.tr("{page}, {count} labels, {size}")
+            page, _, _ = QPageSize.name(sheet.page).partition(" ")
+            self.field.addItem(text.format(page=page, count=sheet.label_count, size=size))
+        self.field.addItem(self.tr("Custom size"))
+        self._names_label = PlainLabel(tone="muted", wrapped=True)
+        self._custom_fields = QWidget()
+        papers = [(QPageSize.name(paper), paper.value) for paper in PAPERS]
+        self._page_box = ComboBox(self.tr("Page"), papers)
+        #: The boxes of the custom size, by the names of the fields of `Sheet`.
+        self._size_boxes: dict[str, QSpinBox | QDoubleSpinBox] = {}
+        self._lay_out()
+        self._fill_custom_fields(SHEETS[0])
+        self._show_chosen()
+        self.field.currentIndexChanged.connect(self._show_chosen)
+        self._page_box.currentIndexChanged.connect(self.changed)
+
+    @property
+    def sheet(self) -> Sheet:
+        """The chosen sheet."""
+        if self.field.currentIndex() < len(SHEETS):
+            return SHEETS[self.field.currentIndex()]
+        values: dict[str, Any] = {field: box.value() for field, box in self._size_boxes.items()}
+        return Sheet("", QPageSize.PageSizeId(self._page_box.currentData()), **values)
+
+    def choose(self, index: int) -> None:
+        """Choose a sheet by its index in the list, the first one if there is none."""
+        self.field.setCurrentIndex(index if 0 <= index < self.field.count() else 0)
+
+    def _show_chosen(self) -> None:
+        is_custom = self.field.currentIndex() == len(SHEETS)
+        self._custom_fields.setVisible(is_custom)
+        self._names_label.setVisible(not is_custom)
+        if not is_custom:
+            self._names_label.setText(self.tr("{names} and alike").format(names=self.sheet.name))
+            self._fill_custom_fields(self.sheet)
+        self.changed.emit()
+
+    def _fill_custom_fields(self, sheet: Sheet) -> None:
+        """Set the custom sizes to those of a sheet; the user starts from them."""
+        self._page_box.setCurrentIndex(self._page_box.findData(sheet.page.value))
+        for field, box in self._size_boxes.items():
+            with QSignalBlocker(box):
+                box.setValue(getattr(sheet, field))
+
+    def _make_count_box(self) -> QSpinBox:
+        box = make_spin_box(QSpinBox)
+        box.setRange(1, _MAX_COUNT)
+        box.valueChanged.connect(self.changed)
+        return box
+
+    def _make_length_box(self, minimum: float = 0) -> QDoubleSpinBox:
+        box = make_spin_box(QDoubleSpinBox)
+        box.setRange(minimum, _MAX_MM)
+        box.setDecimals(2)
+        box.setSuffix(" mm")
+        box.valueChanged.connect(self.changed)
+        return box
+
+    def _lay_out(self) -> None:
+        counts = {"columns": self.tr("Columns"), "rows": self.tr("Rows")}
+        sides = {"width": self.tr("Width"), "height": self.tr("Height")}
+        margins = {"left": self.tr("Left margin"), "top": self.tr("Top margin")}
+        gaps = {"column_gap": self.tr("Column gap"), "row_gap": self.tr("Row gap")}
+        self._size_boxes |= {field: self._make_count_box() for field in counts}
+        self._size_boxes |= {field: self._make_length_box(_MIN_LABEL_MM) for field in sides}
+        self._size_boxes |= {field: self._make_length_box() for field in margins | gaps}
+        texts = (self.tr("Page"), *(counts | sides | margins | gaps).values())
+        grid = QGridLayout(self._custom_fields)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setSpacing(XS)
+        add_labelled(grid, zip(texts, (self._page_box, *self._size_boxes.values()), strict=True))
+        fill(QVBoxLayout(self), self.field, self._names_label, self._custom_fields, margins=0, spacing=S)
+
+
+def _mm_text(length: float) -> str:
+    return QLocale().toString(float(length), "g", 4)

@@ -1,4 +1,4 @@
-"""Sheets of labels, the widget that chooses one, and painting labels on a screen, a printer or a PDF file."""
+"""Sheets of labels, and painting labels on a screen, a printer or a PDF file."""
 
 from __future__ import annotations
 
@@ -7,21 +7,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import segno
 from PySide6.QtCore import (
     QBuffer,
     QCoreApplication,
     QIODevice,
-    QLocale,
     QMarginsF,
     QRect,
     QRectF,
-    QSignalBlocker,
     QSizeF,
     Qt,
-    Signal,
 )
 from PySide6.QtGui import (
     QColor,
@@ -34,28 +31,20 @@ from PySide6.QtGui import (
     QPainter,
     QPdfWriter,
 )
-from PySide6.QtWidgets import QDoubleSpinBox, QGridLayout, QSpinBox, QVBoxLayout, QWidget
 
 from plantdesk.domain.errors import PlantDeskError
 from plantdesk.domain.plant_urls import url_of
 from plantdesk.domain.records import PlantRow
 from plantdesk.domain.texts import Text
 from plantdesk.transfer.files import open_target
-from plantdesk.ui.qt import fill
 from plantdesk.ui.texts import one_line
-from plantdesk.ui.theme.metrics import XS, S
-from plantdesk.ui.widgets.fields import ComboBox, add_labelled, make_spin_box
-from plantdesk.ui.widgets.plain_text import PlainLabel
 
 #: Millimetres by which labels may exceed the page: their makers round inches.
 _TOLERANCE_MM = 0.5
 _A4 = QPageSize.PageSizeId.A4
 _LETTER = QPageSize.PageSizeId.Letter
-_MAX_COUNT = 60
-_MAX_MM = 500.0
-#: The least width and height of a label, in millimetres.
-_MIN_LABEL_MM = 5
-_MIN_CHOICE_WIDTH = 120
+#: The sizes of pages.
+PAPERS = (_A4, _LETTER)
 #: Units of the painter per millimetre.
 UNITS_PER_MM = 100
 #: Font sizes of the name and of other texts, in units of the painter, the largest first; 100 are 2.8 points.
@@ -128,97 +117,6 @@ SHEETS = (
     Sheet("Avery 5163, 8163", _LETTER, 2, 5, 101.6, 50.8, 3.96875, 12.7, 4.7625),
     Sheet("Avery 5167, 8167", _LETTER, 4, 20, 44.45, 12.7, 7.14375, 12.7, 7.62),
 )
-
-
-class SheetChoice(QWidget):
-    """Chooses a sheet from a list, or by custom sizes."""
-
-    #: Another sheet was chosen.
-    changed = Signal()
-
-    def __init__(self) -> None:
-        super().__init__()
-        #: The combo box of the sheets, for the label that is its buddy.
-        self.field = ComboBox(self.tr("Sheet"))
-        self.field.setMinimumWidth(_MIN_CHOICE_WIDTH)  # narrower than its longest text
-        for sheet in SHEETS:
-            size = f"{_mm_text(sheet.width)} × {_mm_text(sheet.height)} mm"
-            text = self.tr("{page}, {count} labels, {size}")
-            page, _, _ = QPageSize.name(sheet.page).partition(" ")
-            self.field.addItem(text.format(page=page, count=sheet.label_count, size=size))
-        self.field.addItem(self.tr("Custom size"))
-        self._names_label = PlainLabel(tone="muted", wrapped=True)
-        self._custom_fields = QWidget()
-        papers = [(QPageSize.name(paper), paper.value) for paper in (_A4, _LETTER)]
-        self._page_box = ComboBox(self.tr("Page"), papers)
-        #: The boxes of the custom size, by the names of the fields of `Sheet`.
-        self._size_boxes: dict[str, QSpinBox | QDoubleSpinBox] = {}
-        self._lay_out()
-        self._fill_custom_fields(SHEETS[0])
-        self._show_chosen()
-        self.field.currentIndexChanged.connect(self._show_chosen)
-        self._page_box.currentIndexChanged.connect(self.changed)
-
-    @property
-    def sheet(self) -> Sheet:
-        """The chosen sheet."""
-        if self.field.currentIndex() < len(SHEETS):
-            return SHEETS[self.field.currentIndex()]
-        values: dict[str, Any] = {field: box.value() for field, box in self._size_boxes.items()}
-        return Sheet("", QPageSize.PageSizeId(self._page_box.currentData()), **values)
-
-    def choose(self, index: int) -> None:
-        """Choose a sheet by its index in the list, the first one if there is none."""
-        self.field.setCurrentIndex(index if 0 <= index < self.field.count() else 0)
-
-    def _show_chosen(self) -> None:
-        is_custom = self.field.currentIndex() == len(SHEETS)
-        self._custom_fields.setVisible(is_custom)
-        self._names_label.setVisible(not is_custom)
-        if not is_custom:
-            self._names_label.setText(self.tr("{names} and alike").format(names=self.sheet.name))
-            self._fill_custom_fields(self.sheet)
-        self.changed.emit()
-
-    def _fill_custom_fields(self, sheet: Sheet) -> None:
-        """Set the custom sizes to those of a sheet; the user starts from them."""
-        self._page_box.setCurrentIndex(self._page_box.findData(sheet.page.value))
-        for field, box in self._size_boxes.items():
-            with QSignalBlocker(box):
-                box.setValue(getattr(sheet, field))
-
-    def _make_count_box(self) -> QSpinBox:
-        box = make_spin_box(QSpinBox)
-        box.setRange(1, _MAX_COUNT)
-        box.valueChanged.connect(self.changed)
-        return box
-
-    def _make_length_box(self, minimum: float = 0) -> QDoubleSpinBox:
-        box = make_spin_box(QDoubleSpinBox)
-        box.setRange(minimum, _MAX_MM)
-        box.setDecimals(2)
-        box.setSuffix(" mm")
-        box.valueChanged.connect(self.changed)
-        return box
-
-    def _lay_out(self) -> None:
-        counts = {"columns": self.tr("Columns"), "rows": self.tr("Rows")}
-        sides = {"width": self.tr("Width"), "height": self.tr("Height")}
-        margins = {"left": self.tr("Left margin"), "top": self.tr("Top margin")}
-        gaps = {"column_gap": self.tr("Column gap"), "row_gap": self.tr("Row gap")}
-        self._size_boxes |= {field: self._make_count_box() for field in counts}
-        self._size_boxes |= {field: self._make_length_box(_MIN_LABEL_MM) for field in sides}
-        self._size_boxes |= {field: self._make_length_box() for field in margins | gaps}
-        texts = (self.tr("Page"), *(counts | sides | margins | gaps).values())
-        grid = QGridLayout(self._custom_fields)
-        grid.setContentsMargins(0, 0, 0, 0)
-        grid.setSpacing(XS)
-        add_labelled(grid, zip(texts, (self._page_box, *self._size_boxes.values()), strict=True))
-        fill(QVBoxLayout(self), self.field, self._names_label, self._custom_fields, margins=0, spacing=S)
-
-
-def _mm_text(length: float) -> str:
-    return QLocale().toString(float(length), "g", 4)
 
 
 class PrintError(PlantDeskError):

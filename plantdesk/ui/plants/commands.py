@@ -233,8 +233,8 @@ class ViewCommands(QObject):
         header.sortIndicatorChanged.connect(lambda section: check_choice(self.orders, Column(section).order))
         header.customContextMenuRequested.connect(self._open_header_menu)
 
-    def show_table(self) -> None:
-        """Check the commands by the state of the table."""
+    def check_commands(self) -> None:
+        """Check the commands of the columns and of compact rows that apply to the table."""
         self.compact_command.setChecked(self._browser.table.is_compact)
         for column, action in self._columns.items():
             action.setChecked(column not in self._browser.table.columns.hidden)

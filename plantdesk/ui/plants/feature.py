@@ -139,7 +139,7 @@ class PlantsFeature(Feature):
         self.browser.search_bar.restore(values)
         if values.get("pinned") is True:
             self._form.tag_field.set_pinned(pinned=True)
-        self.view_commands.show_table()
+        self.view_commands.check_commands()
 
     @override
     def handle_escape(self) -> bool:
@@ -148,7 +148,7 @@ class PlantsFeature(Feature):
         return True
 
     def set_reachable(self, *, is_reachable: bool, reason: str) -> None:
-        """Disable search and sorting for a reason while the store is not reachable."""
+        """Enable search and sorting, or disable them with a reason, and show the time of the last answer."""
         for widget in (self.browser.search_bar.field, self.browser.table.horizontalHeader()):
             set_disabled_reason(widget, "" if is_reachable else reason)
         self.view_commands.orders.setEnabled(is_reachable)

@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, QRect, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeyEvent
 from typing_extensions import override
 
-from plantdesk.domain.folding import searched
+from plantdesk.domain.folding import fold
 from plantdesk.domain.search import PREFIXES, parse_terms
 from plantdesk.domain.selections import AddedBy, AddedOn, Condition, Counts, HasTag, Not, Term
 from plantdesk.ui.filters import UNTAGGED, filter_text
@@ -88,10 +88,11 @@ class SearchCompleter(QObject):
     def _is_complete(self, text: str, offers: Iterable[str]) -> bool:
         """Return whether the value of the last term is complete; then Down moves to the rows, not to the offers."""
         term_match = _TERM_AT_END.search(text)
-        typed = "" if term_match is None else searched(term_match["value"]).strip()
-        return bool(typed) and any(searched(offer) == typed for offer in offers)
+        typed = "" if term_match is None else fold(term_match["value"]).strip()
+        return bool(typed) and any(fold(offer) == typed for offer in offers)
 
     def _find_offers(self, text: str) -> Iterator[tuple[str, Term | str]]:
+        """Yield the offered texts for the end of a text, each with its term or prefix; set where they are inserted."""
         if (term_match := _TERM_AT_END.search(text)) is not None:
             self._term_start = term_match.start()
             for term in self._find_terms(term_match["prefix"].lower(), term_match["value"]):
@@ -103,21 +104,21 @@ class SearchCompleter(QObject):
             yield from ((prefix, prefix) for prefix in PREFIXES if prefix.startswith(typed))
 
     def _find_terms(self, prefix: str, value: str) -> Iterator[Condition]:
-        typed = searched(value).strip()
+        typed = fold(value).strip()
         match prefix:
             case "tag:":
                 yield from [UNTAGGED] if "none".startswith(typed) else []
                 yield from (HasTag.exactly(tag) for tag in _match_tags(self._tags, typed))
             case "from:":
-                yield from (term for term in self._sources if typed in searched(filter_text(term)))
+                yield from (term for term in self._sources if typed in fold(filter_text(term)))
             case _:
                 yield from (days for text, days in _make_day_terms().items() if text.startswith(typed))
 
 
 def _match_tags(tags: Iterable[str], typed: str) -> list[str]:
     """Return the tags that contain the typed text; first the tags that begin with it."""
-    matching = [tag for tag in tags if typed in searched(tag)]
-    return sorted(matching, key=lambda tag: not searched(tag).startswith(typed))
+    matching = [tag for tag in tags if typed in fold(tag)]
+    return sorted(matching, key=lambda tag: not fold(tag).startswith(typed))
 
 
 def _make_day_terms() -> dict[str, AddedOn]:

@@ -137,7 +137,7 @@ class UnsavedPlants(QFrame):
 
     @property
     def _chosen(self) -> list[Submission]:
-        """The submissions of the actions: the selected ones, or all, without unknown outcomes."""
+        """The selected submissions, or all if none is selected; without those whose outcome is unknown."""
         chosen = [self._listed[row] for row in self._table.selected_rows] or self._listed
         return [submission for submission in chosen if not self._outbox.has_unknown_outcome(submission)]
 

@@ -9,7 +9,7 @@ from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QBoxLayout, QComboBox, QHBoxLayout, QVBoxLayout, QWidget
 from typing_extensions import override
 
-from plantdesk.domain.folding import searched
+from plantdesk.domain.folding import fold
 from plantdesk.platform import languages
 from plantdesk.ui.qt import STRETCH, fill, make_separator_line
 from plantdesk.ui.theme.metrics import XL, M, S
@@ -91,7 +91,7 @@ class SettingRow(QWidget):
     def words(self) -> str:
         """The folded texts by which “Find a command” finds the row, also in English."""
         texts = self._collect_search_texts()
-        return searched(" ".join([*texts, *map(languages.current().sources, texts)]).replace("&", ""))
+        return fold(" ".join([*texts, *map(languages.current().sources, texts)]).replace("&", ""))
 
     def set_hint(self, text: str) -> None:
         """Show another hint."""

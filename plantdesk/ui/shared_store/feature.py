@@ -92,14 +92,14 @@ class SharedStoreFeature(Feature):
         self._own_store_action.setVisible(not self.context.location.is_own)
         self._show_reached(opened.store.write_error)
         if self._computers is not None:
-            self._computers.set_store(opened.queries)
+            self._computers.set_queries(opened.queries)
         self._check_folder()
 
     @override
     def release_store(self) -> None:
         super().release_store()
         if self._computers is not None:
-            self._computers.set_store(None)
+            self._computers.set_queries(None)
 
     def _check_folder(self) -> None:
         """Check whether the folder of the file is unsafe, unless the user has decided to keep the file there."""
@@ -243,7 +243,7 @@ class OtherComputers(PlainLabel):
         self._refresh_timer.timeout.connect(self.refresh)
         self.hide()
 
-    def set_store(self, queries: StoreQueries | None) -> None:
+    def set_queries(self, queries: StoreQueries | None) -> None:
         """Show the computers of a store; None if there is no store."""
         self._queries = queries
         if queries is None:

@@ -34,7 +34,7 @@ class PortalScheme(QObject):
         self._read()
 
     def _read(self) -> None:
-        """Read with a short timeout, so that the first paint is right; after a timeout, read again asynchronously."""
+        """Read the colour scheme, waiting briefly, for the first paint; after a timeout, read again asynchronously."""
         reply = self._bus.call(_make_read_call(), QDBus.CallMode.Block, _TIMEOUT_MS)
         if reply.type() is QDBusMessage.MessageType.ReplyMessage:
             self.is_dark = _parse_is_dark(reply)

@@ -431,7 +431,7 @@ class ImportDialog(Dialog):
         else:
             title = self.tr("Rows whose ID is taken")
             rows = preview.conflict_rows
-            count = preview.counts.clashing
+            count = preview.counts.conflicting
         dialog = RefusedDialog(self._theme, title, rows, count, self._folder, self)
         job.refused_saved.connect(dialog.show_saved)
         job.refused_not_saved.connect(dialog.show_not_saved)

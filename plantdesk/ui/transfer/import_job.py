@@ -78,7 +78,8 @@ class ImportJob(QObject):
 
         def run(files_import: FileImport) -> None:
             preview = files_import.compare(on_conflict)
-            self.left_out_count = preview.invalid + (preview.counts.clashing if on_conflict is OnConflict.SKIP else 0)
+            skipped = preview.counts.conflicting if on_conflict is OnConflict.SKIP else 0
+            self.left_out_count = preview.invalid + skipped
             report = Reporter(self._task.report).report_rows
             self.written.set_result(files_import.apply(skip_invalid=skip_invalid, progress=report))
 

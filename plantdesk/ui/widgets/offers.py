@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication, QCompleter, QStyle, QStyledItemDeleg
 from shiboken6 import isValid
 from typing_extensions import override
 
-from plantdesk.domain.folding import searched
+from plantdesk.domain.folding import fold
 from plantdesk.domain.tags import tag_completions
 from plantdesk.domain.texts import Text
 from plantdesk.ui.qt import Index
@@ -66,8 +66,8 @@ class OfferDelegate(QStyledItemDelegate):
         bold = _make_bold(option.font)
         bold_range = QTextLayout.FormatRange()
         text = one_line(text)
-        folded = searched(text)
-        typed = searched(self.typed)
+        folded = fold(text)
+        typed = fold(self.typed)
         bold_range.start = max(folded.find(typed), 0)
         bold_range.length = len(typed) if typed in folded and len(folded) == len(text) else 0
         bold_range.format.setFont(bold)

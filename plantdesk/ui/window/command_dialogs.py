@@ -10,7 +10,7 @@ from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QBoxLayout, QGridLayout, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 from typing_extensions import override
 
-from plantdesk.domain.folding import searched
+from plantdesk.domain.folding import fold
 from plantdesk.platform import languages
 from plantdesk.ui.menus import Command, Menus, Section
 from plantdesk.ui.qt import fill, fitted
@@ -170,7 +170,7 @@ class CommandSearch(Dialog):
     @Slot(str)
     def _list_matches(self, text: str) -> None:
         """List the commands with all words: first those that begin with the text, disabled ones last."""
-        query = searched(text)
+        query = fold(text)
         words = query.split()
         matching = [command for command, content in self._texts.items() if all(word in content for word in words)]
         self._matches = sorted(matching, key=lambda command: _search_rank(command, query))
@@ -191,12 +191,12 @@ class CommandSearch(Dialog):
 def _searchable_text(command: Command) -> str:
     """Return the folded text to search for words, with and without spaces: “backup” finds “Back up”."""
     english = languages.current().sources(command.action.text())
-    text = searched(f"{command.text} {english} {command.words}".replace("&", ""))
+    text = fold(f"{command.text} {english} {command.words}".replace("&", ""))
     return f"{text} {text.replace(' ', '')}"
 
 
 def _search_rank(command: Command, query: str) -> tuple[bool, bool, bool]:
-    text = searched(command.text)
+    text = fold(command.text)
     return not command.action.isEnabled(), text != query, not text.startswith(query)
 
 

@@ -67,7 +67,7 @@ class NamesDialog(Dialog):
         self._choose_button.setEnabled(False)  # or this answer could come after that about a new list
         context.bridge.short_tasks.run(self, lambda _task: self._names.about(), self._on_about_read, self._on_failed)
 
-    def read(self, file: Path) -> None:
+    def make_list(self, file: Path) -> None:
         """Begin to make the list from a file."""
         from plantdesk.transfer.files import input_file
 
@@ -116,7 +116,7 @@ class NamesDialog(Dialog):
     def _choose(self) -> None:
         name = FileDialog.get_open_file(self, self.tr("Choose a list of names"), str(documents_folder()))
         if name:
-            self.read(Path(name))
+            self.make_list(Path(name))
 
     def _show_progress(self, fraction: float) -> None:
         self._progress_bar.setRange(0, 1000)

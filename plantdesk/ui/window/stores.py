@@ -117,7 +117,7 @@ class StoresFeature(Feature):
 
         def check_store(_task: object) -> tuple[StoreLocation, bool]:
             location = location_of(url)
-            return location, location.key == current.key or location.check()
+            return location, location.key == current.key or location.has_store()
 
         def on_result(result: tuple[StoreLocation, bool]) -> None:
             location, _ = result

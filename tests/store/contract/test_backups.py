@@ -32,7 +32,7 @@ def test_a_backup_opens_as_a_file_of_its_own_without_tokens(store: PlantStore, b
     with closing(location_of(backup.path).open()) as saved:
         plants, changes, *rest = state(saved)
         assert (plants, changes, *rest[:-1]) == state(store)[:-1]
-        with closing(saved.tokens.checker()) as tokens, pytest.raises(TokenRefusedError):
+        with closing(saved.tokens.open_lookup()) as tokens, pytest.raises(TokenRefusedError):
             tokens.source(token)
 
 

@@ -149,7 +149,7 @@ def test_the_last_of_several_rows_replaces(store_with_fern: PlantStore) -> None:
 
 def test_fields_that_the_file_lacks_are_kept(store_with_fern: PlantStore) -> None:
     with closing(begun(store_with_fern, row(2, 5, "Färn"))) as plants:
-        assert plants.compare(OnConflict.REPLACE, ("id", "name")).clashing == 1
+        assert plants.compare(OnConflict.REPLACE, ("id", "name")).conflicting == 1
         plants.apply("x")
     assert stored(store_with_fern) == [(5, "Färn", "hall", None)]
     with closing(store_with_fern.reader()) as reader:

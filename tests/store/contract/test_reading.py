@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from plantdesk.domain.edits import DeleteAll, edited
-from plantdesk.domain.folding import searched
+from plantdesk.domain.folding import fold
 from plantdesk.domain.protocols import PlantReader, PlantStore
 from plantdesk.domain.records import COMMAND, FORM, LARGEST_ID, SMALLEST_ID
 from plantdesk.domain.search import parse_search
@@ -124,7 +124,7 @@ def test_a_sort_of_more_plants_than_a_first_page(
     plants = [(number, *texts(number)) for number in range(1, 1501)]
     add_each(store, [(plant(*each), FORM) for each in plants])
     by_tag = order is Order.TAG
-    expected = sorted(plants, key=lambda each: (searched(each[2] or "") if by_tag else "", searched(each[1])))
+    expected = sorted(plants, key=lambda each: (fold(each[2] or "") if by_tag else "", fold(each[1])))
     if descending:
         expected.reverse()
     if by_tag:

@@ -15,30 +15,30 @@ from tests.support.adding import add_each
 from tests.support.waiting import SECONDS
 
 
-def test_a_token_stands_for_its_source(store: PlantStore, checker: TokenLookup) -> None:
+def test_a_token_stands_for_its_source(store: PlantStore, lookup: TokenLookup) -> None:
     token, row = store.tokens.create("greenhouse").result(SECONDS)
-    source = checker.source(token)
+    source = lookup.source(token)
     assert source == row.source
     assert (source.kind, source.label) == (SourceKind.TOKEN, "greenhouse")
 
 
 @pytest.mark.parametrize("token", ["", "plantdesk_", "x" * 10_000, "\udcff"])
-def test_an_unknown_token_is_refused(checker: TokenLookup, token: str) -> None:
+def test_an_unknown_token_is_refused(lookup: TokenLookup, token: str) -> None:
     with pytest.raises(TokenRefusedError):
-        checker.source(token)
+        lookup.source(token)
 
 
-def test_a_token_made_just_after_a_look_counts_at_once(store: PlantStore, checker: TokenLookup) -> None:
+def test_a_token_made_just_after_a_look_counts_at_once(store: PlantStore, lookup: TokenLookup) -> None:
     first = store.tokens.create("first").result(SECONDS).token
-    assert checker.source(first).label == "first"
+    assert lookup.source(first).label == "first"
     second = store.tokens.create("second").result(SECONDS).token
-    assert checker.source(second).label == "second"
+    assert lookup.source(second).label == "second"
 
 
-def test_a_token_of_another_process_counts_at_once(open_store: Open, checker: TokenLookup) -> None:
+def test_a_token_of_another_process_counts_at_once(open_store: Open, lookup: TokenLookup) -> None:
     other = open_store()
     token = other.tokens.create("greenhouse").result(SECONDS).token
-    assert checker.source(token).label == "greenhouse"
+    assert lookup.source(token).label == "greenhouse"
     other.close()
 
 
@@ -47,17 +47,17 @@ def test_a_revoked_token_is_refused_from_then_on(store: PlantStore, open_store: 
     other = open_store()
     other.tokens.revoke(" greenhouse ").result(SECONDS)
     other.close()
-    with pytest.raises(TokenRefusedError), closing(store.tokens.checker()) as checker:
-        checker.source(token)
+    with pytest.raises(TokenRefusedError), closing(store.tokens.open_lookup()) as lookup:
+        lookup.source(token)
     assert store.tokens.list() == []
 
 
-def test_a_token_ends_when_its_time_is_over(store: PlantStore, checker: TokenLookup) -> None:
+def test_a_token_ends_when_its_time_is_over(store: PlantStore, lookup: TokenLookup) -> None:
     over = store.tokens.create("over", now_ms() - 1).result(SECONDS).token
     later = store.tokens.create("later", now_ms() + 60_000).result(SECONDS).token
-    assert checker.source(later).label == "later"
+    assert lookup.source(later).label == "later"
     with pytest.raises(TokenRefusedError):
-        checker.source(over)
+        lookup.source(over)
     assert [row.is_expired(now_ms()) for row in store.tokens.list()] == [False, True]
 
 

@@ -74,7 +74,7 @@ def test_a_desk_has_at_most_three_connections_that_name_it(
     with closing(location.open()) as store:
         store.subscribe(lambda _changes: None)
         readers = [store.reader() for _ in range(5)]
-        with closing(store.tokens.checker()):
+        with closing(store.tokens.open_lookup()):
             assert [reader.count() for reader in readers] == [0] * 5
             store.tokens.create("script").result(SECONDS)
             sql = f"SELECT application_name FROM pg_stat_activity WHERE datname = '{location.name}' ORDER BY 1"
@@ -233,7 +233,7 @@ def test_who_may_add_adds_and_cannot_change(users: Users) -> None:
         assert store.write_error is None
         with closing(users.admin.open()) as other:
             made = other.tokens.create("script").result(SECONDS)
-        with closing(store.tokens.checker()) as tokens:
+        with closing(store.tokens.open_lookup()) as tokens:
             store.add(new_plant({"id": 9, "name": "By a script"}), tokens.source(made.token)).result(SECONDS)
             store.tokens.record_use(tokens.source(made.token)).result(SECONDS)
         assert [row.id for row in rows(store)] == [1, 2, 3, 9]

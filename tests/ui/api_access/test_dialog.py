@@ -72,8 +72,8 @@ def press(box: MessageBox, label: str) -> QPushButton:
 
 
 def source_of(store: SqliteStore, token: str) -> Source:
-    with closing(store.tokens.checker()) as checker:
-        return checker.source(token)
+    with closing(store.tokens.open_lookup()) as lookup:
+        return lookup.source(token)
 
 
 @pytest.fixture

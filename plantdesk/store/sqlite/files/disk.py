@@ -14,7 +14,7 @@ _LOG_SIZE = 16 * 1024 * 1024
 _LOG_FRACTION = 0.01
 
 
-def is_low(folder: Path) -> bool:
+def is_disk_low(folder: Path) -> bool:
     """Return whether less than max(1 %, 500 MB) of the disk is free, or less than a tenth of a small one."""
     try:
         total, _, free = shutil.disk_usage(folder)

@@ -1,8 +1,8 @@
-"""The lock under which a store file is opened, created and replaced; the note about the files that are in use.
+"""The lock under which a store file is opened, created and replaced; the record of the files that are in use.
 
 The lock file `.NAME.lock` stays beside the store. It is locked only for the milliseconds of an opening; afterwards each
-commit checks the identity of the files (`StoreFile.check`), which keeps acknowledged plants safe. The note in the lock
-file names the files that were opened last, and so shows that the store was replaced or its log deleted.
+commit checks the identity of the files (`StoreFile.raise_if_moved`), which keeps acknowledged plants safe. The record
+in the lock file names the files that were opened last, and so shows that the store was replaced or its log deleted.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from plantdesk.platform.paths import NotRegularError, open_regular
 
 #: Seconds for which an opening waits for that of another process; a migration of a million plants takes some.
 LOCK_TIMEOUT = 30.0
-#: Bytes of the note. Its length never changes, so that it can be written on a full disk.
-_NOTE_SIZE = 256
+#: Bytes of the record. Its length never changes, so that it can be written on a full disk.
+_RECORD_SIZE = 256
 #: The most characters of a store's identity; a file may come from anywhere.
 _MAX_IDENTITY_LENGTH = 32
 #: Device and inode: what identifies a file while it exists, whatever its name.
@@ -37,7 +37,7 @@ class StoreFiles(NamedTuple):
     wal: FileId | None = None
 
 
-class Note(NamedTuple):
+class UseRecord(NamedTuple):
     """The files that were last opened under the name of a store, and the store's identity; empty if unknown.
 
     `users` counts the openings that were not closed, also those of killed processes. `commits` is the number of the
@@ -65,20 +65,20 @@ def file_id(path: str | Path) -> FileId | None:
 
 
 class LockedStore:
-    """The lock of one store file, held, and its `last_note`: the files that were last opened under the name."""
+    """The lock of one store file, held, and its `last_record`: the files that were last opened under the name."""
 
     def __init__(self, handle: int) -> None:
         self._handle = handle
-        self.last_note = _read_note(handle)
+        self.last_record = _read_record(handle)
 
-    def note(self, files: StoreFiles, store: str, users: int, commits: int | None = None) -> None:
-        """Write the note: which files are in use from now on. On a full disk the first note of a store may be lost."""
+    def write_record(self, files: StoreFiles, store: str, users: int, commits: int | None = None) -> None:
+        """Write which files are in use from now on. On a full disk the first record of a store may be lost."""
         identity = store if len(store) <= _MAX_IDENTITY_LENGTH and store.isalnum() else ""
         fields = {"database": files.database, "wal": files.wal, "store": identity, "users": users, "commits": commits}
         os.lseek(self._handle, 0, os.SEEK_SET)
         with contextlib.suppress(OSError):
-            os.write(self._handle, json.dumps(fields).encode().ljust(_NOTE_SIZE))
-        self.last_note = Note(files, identity, users, commits)
+            os.write(self._handle, json.dumps(fields).encode().ljust(_RECORD_SIZE))
+        self.last_record = UseRecord(files, identity, users, commits)
 
 
 def lock_file(path: Path) -> Path:
@@ -109,7 +109,7 @@ def _open_lock_file(file: Path, flags: int) -> int:
             raise
         raise _not_ours_error(file) from error
     status = os.fstat(handle)
-    if status.st_nlink != 1 or status.st_size > _NOTE_SIZE:  # less: a full disk
+    if status.st_nlink != 1 or status.st_size > _RECORD_SIZE:  # less: a full disk
         os.close(handle)
         raise _not_ours_error(file)
     if sys.platform != "win32" and status.st_uid == os.geteuid():
@@ -132,25 +132,25 @@ def _acquire(handle: int) -> None:
         raise StoreBusyError
 
 
-def read_note(path: Path) -> Note:
-    """Return the note about the store at `path`, without taking its lock; an empty note if there is none."""
+def read_record(path: Path) -> UseRecord:
+    """Return the record of the store at `path`, without taking its lock; an empty one if there is none."""
     with contextlib.suppress(OSError, StoreUnreachableError):
         handle = _open_lock_file(lock_file(path), os.O_RDONLY)
         try:
-            return _read_note(handle)
+            return _read_record(handle)
         finally:
             os.close(handle)
-    return Note()
+    return UseRecord()
 
 
-def _read_note(handle: int) -> Note:
+def _read_record(handle: int) -> UseRecord:
     os.lseek(handle, 0, os.SEEK_SET)
     try:
-        note = json.loads(os.read(handle, _NOTE_SIZE))
-        files = StoreFiles(_parse_file_id(note["database"]), _parse_file_id(note["wal"]))
-        return Note(files, str(note.get("store") or ""), int(note.get("users", 0)), note.get("commits"))
+        record = json.loads(os.read(handle, _RECORD_SIZE))
+        files = StoreFiles(_parse_file_id(record["database"]), _parse_file_id(record["wal"]))
+        return UseRecord(files, str(record.get("store") or ""), int(record.get("users", 0)), record.get("commits"))
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
-        return Note()
+        return UseRecord()
 
 
 def _parse_file_id(value: list[int] | None) -> FileId | None:

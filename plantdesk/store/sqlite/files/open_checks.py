@@ -28,7 +28,7 @@ from plantdesk.domain.texts import Text
 from plantdesk.platform.paths import NotRegularError, open_regular
 from plantdesk.store.sqlite.connections import connect, translate_errors
 from plantdesk.store.sqlite.counters import FileState
-from plantdesk.store.sqlite.files.file_lock import file_id, read_note
+from plantdesk.store.sqlite.files.file_lock import file_id, read_record
 from plantdesk.store.sqlite.migrations import APPLICATION_ID, SCHEMA_VERSION, check_schema
 
 #: The files that SQLite keeps beside a file in WAL mode: the log, and its index in shared memory.
@@ -228,9 +228,9 @@ def state_without_log(path: Path) -> FileState | None:
 
 def has_own_log(path: Path) -> bool:
     """Return whether a log with content is beside the file; not if it is known to be the log of another file."""
-    note = read_note(path)
-    was_replaced = note.files.database not in {None, file_id(path)} and note.files.wal == file_id(f"{path}-wal")
-    return has_log(path) and not was_replaced and is_own_log(path, note.store) is not False
+    record = read_record(path)
+    was_replaced = record.files.database not in {None, file_id(path)} and record.files.wal == file_id(f"{path}-wal")
+    return has_log(path) and not was_replaced and is_own_log(path, record.store) is not False
 
 
 def connect_for_reading(path: Path) -> sqlite3.Connection:

@@ -2,7 +2,7 @@
 
 The steps of an opening, in this order: links are resolved and the files beside it checked; the header is read without
 changing anything; the lock is taken; a log of another file is quarantined; SQLite opens the file, whose identity is
-compared before anything is read; the schema must be exactly that of its version; damage check, backup, migration, note.
+compared before anything is read; the schema must be that of its version; damage check, backup, migration, record.
 The README of the store has the reasons.
 
 Afterwards connections are opened by `StoreFile` alone. It compares the identity of the files: when another file has
@@ -54,7 +54,7 @@ from plantdesk.store.sqlite.connections import (
 )
 from plantdesk.store.sqlite.counters import count_commit, read_counters
 from plantdesk.store.sqlite.files.backup_folder import BackupFolder, fill_copy
-from plantdesk.store.sqlite.files.file_lock import FileId, LockedStore, Note, StoreFiles, file_id, files_at, locked
+from plantdesk.store.sqlite.files.file_lock import FileId, LockedStore, StoreFiles, UseRecord, file_id, files_at, locked
 from plantdesk.store.sqlite.files.open_checks import (
     SIDE_FILES,
     check_file,
@@ -119,7 +119,7 @@ class StoreFile:
             if version < SCHEMA_VERSION:
                 raise StoreReadOnlyError(what=file_text(self.path))
 
-    def check(self) -> None:
+    def raise_if_moved(self) -> None:
         """Raise StoreMovedError unless `is_current`."""
         if not self.is_current:
             raise StoreMovedError
@@ -133,7 +133,7 @@ class StoreFile:
         deadline = time.monotonic() + _HOLDER_TIMEOUT
         while not self.is_current and time.monotonic() < deadline:
             time.sleep(_RETRY_DELAY)
-        self.check()
+        self.raise_if_moved()
         opened = self._opened
         connection = connect_for_reading(self.path) if opened.read_only else connect(self.path)
         if file_id(self.path) != opened.identity.database:  # nothing was read yet: no log was touched
@@ -217,7 +217,7 @@ class StoreFile:
         with locked(self.path) as lock:
             files = files_at(self.path)
             opened = self._opened.identity
-            is_ours = lock.last_note.files in {opened, StoreFiles()} and files.database == opened.database
+            is_ours = lock.last_record.files in {opened, StoreFiles()} and files.database == opened.database
             if is_ours and not (files.wal == opened.wal and self.has_index):
                 # Commits by the same index wait, and are refused if the file is replaced.
                 with (
@@ -236,19 +236,19 @@ class StoreFile:
         self._opened.connection.close()
 
     def _close_and_note(self) -> None:
-        """Close, and note the last commit and whether SQLite has deleted the log, which else would count as lost."""
+        """Close, and record the last commit and whether SQLite has deleted the log, which else would count as lost."""
         opened = self._opened
         commits = None
         with locked(self.path) as lock:
-            note = lock.last_note
-            is_whole = lock.last_note.files == opened.identity == files_at(self.path)
+            record = lock.last_record
+            is_whole = lock.last_record.files == opened.identity == files_at(self.path)
             with contextlib.suppress(StoreError, sqlite3.Error):
                 commits = read_counters(opened.connection).commits if is_whole else None
             opened.connection.close()
             if is_whole:
                 is_kept = os.path.lexists(f"{self.path}-wal")
                 files = opened.identity if is_kept else StoreFiles(opened.identity.database)
-                lock.note(files, note.store, note.users - 1, commits)
+                lock.write_record(files, record.store, record.users - 1, commits)
 
 
 # --- opening ---
@@ -283,25 +283,25 @@ def _open_locked(path: Path, lock: LockedStore, *, can_wait: bool) -> OpenedFile
 
     That is if the file or its log was just replaced, or if `_ensure_own_log` has to wait and `can_wait`.
     """
-    present = _ensure_own_log(path, lock.last_note, can_wait=can_wait)
-    connection = _open_checked(path, present.database, is_first_time=lock.last_note.files == StoreFiles())
+    present = _ensure_own_log(path, lock.last_record, can_wait=can_wait)
+    connection = _open_checked(path, present.database, is_first_time=lock.last_record.files == StoreFiles())
     with _close_on_error(connection):
         opened = files_at(path)
         if opened.database != present.database or present.wal not in {None, opened.wal}:
             raise StoreMovedError
         (store,) = connection.execute("SELECT identity FROM store").fetchone() or ("",)
-        lock.note(opened, str(store), 1 if lock.last_note.files.wal is None else lock.last_note.users + 1)
+        lock.write_record(opened, str(store), 1 if lock.last_record.files.wal is None else lock.last_record.users + 1)
         return OpenedFile(opened, file_id(f"{path}-shm"), read_only=False, connection=connection)
 
 
-def _ensure_own_log(path: Path, note: Note, *, can_wait: bool) -> StoreFiles:
+def _ensure_own_log(path: Path, record: UseRecord, *, can_wait: bool) -> StoreFiles:
     """Quarantine a log that belongs to another file, and return which files are there now.
 
     If the log or its index was deleted, a process that still has it open gets time to `rebuild` the file: commits by
     another index would be lost. If the caller `can_wait`, StoreMovedError is raised until that is done.
     """
     present = files_at(path)
-    last = note.files
+    last = record.files
     is_index_missing = present == last and present.wal is not None and file_id(f"{path}-shm") is None
     if can_wait and is_index_missing:
         raise StoreMovedError
@@ -309,11 +309,11 @@ def _ensure_own_log(path: Path, note: Note, *, can_wait: bool) -> StoreFiles:
     if was_replaced:
         _quarantine_old_log(path, present, last)
         present = StoreFiles(present.database, file_id(f"{path}-wal"))
-    is_own = is_own_log(path, note.store) if has_log(path) else None
-    # SQLite deletes the log when the last process closes the file, which then notes that there is none.
+    is_own = is_own_log(path, record.store) if has_log(path) else None
+    # SQLite deletes the log when the last process closes the file, which then records that there is none.
     is_log_missing = present.database == last.database and last.wal not in {None, present.wal}
     if is_log_missing and not is_own:
-        if not _has_last_commit(path, note):
+        if not _has_last_commit(path, record):
             if can_wait:
                 raise StoreMovedError
             _log.warning(
@@ -341,10 +341,10 @@ def _merge_moved_log(path: Path, present: StoreFiles) -> StoreFiles:
     return _replace_by_copy(path, BackupFolder(path).quarantine_log)
 
 
-def _has_last_commit(path: Path, note: Note) -> bool:
+def _has_last_commit(path: Path, record: UseRecord) -> bool:
     """Return whether nobody has the file open, and it has the last commit: then another program has moved the log."""
     base = state_without_log(path)
-    return note.users == 0 and base is not None and base.number == note.commits
+    return record.users == 0 and base is not None and base.number == record.commits
 
 
 def _open_for_reading(path: Path) -> OpenedFile:

@@ -107,7 +107,7 @@ class PageCache(QObject):
         if self._name_search is not None:
             self._name_search.cancel()
         self._name_search = self._queries.run(
-            self, lambda reader, _task: reader.first_with_name(view, start), done, self.failed.emit
+            self, lambda reader, _task: reader.find_first_by_name_start(view, start), done, self.failed.emit
         )
 
     def add(self, rows: Iterable[PlantRow]) -> None:
@@ -345,11 +345,11 @@ class PlantModel(QAbstractTableModel):
                 self._query_order(state)
 
     def _on_first_ids_read(self, ids: array[int]) -> None:
-        self._apply_edits(self.rows.show_first(ids))
+        self._apply_edits(self.rows.take_first(ids))
 
     def _on_order_read(self, started_at: float, answer: tuple[array[int], int]) -> None:
         self._pause_timer.start(max(_MIN_PAUSE_MS, round(2000 * (monotonic() - started_at))))
-        self._apply_edits(self.rows.show_all(*answer))
+        self._apply_edits(self.rows.take_all(*answer))
 
     def _on_order_failed(self, error: Exception) -> None:
         self._pause_timer.start(_RETRY_DELAY_MS)

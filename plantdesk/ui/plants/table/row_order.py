@@ -95,7 +95,7 @@ class RowOrder:
 
     @property
     def needed_query(self) -> RowsState | None:
-        """The state of the query that has to be started, or None."""
+        """The state to enter for the query that must be started now; None if none must."""
         if self.state is RowsState.FAILED:
             return RowsState.LOADING
         return RowsState.REFRESHING if self.state is RowsState.COMPLETE and self._is_outdated else None
@@ -120,13 +120,13 @@ class RowOrder:
         self._is_outdated = False
         self._added_during_query = array("q")
 
-    def show_first(self, ids: array[int]) -> Iterator[RowEdit]:
-        """Show the first rows of a query."""
+    def take_first(self, ids: array[int]) -> Iterator[RowEdit]:
+        """Take the first ids of a query; yield the edit of the rows."""
         self.state = RowsState.FILLING
         yield RowReplacement(ids, is_same_query=False)
 
-    def show_all(self, ids: array[int], total: int) -> Iterator[RowEdit]:
-        """Show the result of a query: all ids, and the number of plants in the store."""
+    def take_all(self, ids: array[int], total: int) -> Iterator[RowEdit]:
+        """Take all ids of a query, and the number of plants in the store; yield the edits of the rows."""
         is_other_query = self.state is RowsState.LOADING
         edit = RowReplacement(ids, is_same_query=False) if is_other_query else find_edit(self.ids, ids)
         self.state = RowsState.COMPLETE

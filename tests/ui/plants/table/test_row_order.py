@@ -130,13 +130,13 @@ class Rows(RuleBasedStateMachine):
     @rule()
     def begin_answer(self) -> None:
         if self.rows.state is RowsState.LOADING and self.answer:
-            self.apply(self.rows.show_first(array("q", self.answer[:2])))
+            self.apply(self.rows.take_first(array("q", self.answer[:2])))
 
     @rule()
     def answer_query(self) -> None:
         if self.is_queried and self.answer is not None:
             ids, self.answer = self.answer, None
-            self.apply(self.rows.show_all(array("q", ids), len(ids)))
+            self.apply(self.rows.take_all(array("q", ids), len(ids)))
 
     @rule(fails=st.integers(0, 5).map(lambda number: not number))
     def fail_or_ask_again(self, *, fails: bool) -> None:

@@ -167,24 +167,24 @@ def _open_target_store(database: StoreLocation, *, dry_run: bool) -> Iterator[Pl
 
 def _count_left_out(preview: Preview, options: ImportOptions) -> int:
     is_left_out = options.on_conflict in {OnConflict.REFUSE, OnConflict.SKIP}
-    return preview.invalid + (preview.counts.clashing if is_left_out else 0)
+    return preview.invalid + (preview.counts.conflicting if is_left_out else 0)
 
 
 def _print_preview(preview: Preview, files_import: FileImport, options: ImportOptions) -> None:
     """Report how each file was read, the first refused rows, and the counts."""
     for reader in files_import.readers:
         output.report(_describe_reading(reader))
-    new, unchanged, clashing, _ = preview.counts
+    new, unchanged, conflicting, _ = preview.counts
     for row in (*preview.invalid_rows, *preview.conflict_rows):
         name = shortened(files_import.find_file_name(row), 60)
         output.report(f"{name}, line {row.line:,}: {shortened(str(row.reason), 300)}")
-    unlisted = preview.invalid + clashing - len(preview.invalid_rows) - len(preview.conflict_rows)
+    unlisted = preview.invalid + conflicting - len(preview.invalid_rows) - len(preview.conflict_rows)
     if unlisted:
         output.report(f"and {unlisted:,} more; --rejects FILE saves those that are left out")
-    handling = f" ({options.on_conflict})" if clashing else ""
-    if clashing and options.on_conflict is OnConflict.REPLACE:
+    handling = f" ({options.on_conflict})" if conflicting else ""
+    if conflicting and options.on_conflict is OnConflict.REPLACE:
         handling = " (replace; of several rows with one ID the last)"
-    counts = f"{new:,} new, {unchanged:,} unchanged, {clashing:,} clashing{handling}, {preview.invalid:,} invalid"
+    counts = f"{new:,} new, {unchanged:,} unchanged, {conflicting:,} clashing{handling}, {preview.invalid:,} invalid"
     if preview.blank:
         counts += f", {preview.blank:,} blank"
     output.report(counts)
@@ -243,10 +243,10 @@ def _print_json(preview: Preview, files_import: FileImport, applied: Applied | N
     rows = [{"file": files_import.find_file_name(row), "line": row.line, "reason": str(row.reason)} for row in listed]
     change = None if applied is None or applied.change is None else applied.change.number
     plants = 0 if applied is None else applied.plants
-    counts = {**preview.counts._asdict(), "invalid": preview.invalid, "blank": preview.blank}
-    del counts["owners"]
+    new, unchanged, conflicting, _ = preview.counts
+    counts = {"new": new, "unchanged": unchanged, "clashing": conflicting, "invalid": preview.invalid}
     files = [_file_as_json(reader) for reader in files_import.readers]
-    print_json({**counts, "imported": plants, "change": change, "rows": rows, "files": files})
+    print_json({**counts, "blank": preview.blank, "imported": plants, "change": change, "rows": rows, "files": files})
 
 
 def _file_as_json(reader: RowReader) -> dict[str, object]:
