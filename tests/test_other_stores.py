@@ -124,7 +124,7 @@ def test_another_store_keeps_the_port_that_was_chosen_for_it(
         other.until(lambda: other.session.api.state == On(f"http://127.0.0.1:{port}", port))
         other.until(lambda: other.desktop.preferences.of_store(location_of(file).key).get("port") == port)
     preferences = user.desktop.preferences
-    user.until(lambda: bool(preferences.of_store(location_of(file).key)))
+    user.until(lambda: "port" in preferences.of_store(location_of(file).key))
     assert preferences.settings.port == DEFAULT_PORT
     user.window.activateWindow()
     (stores,) = user.window.findChildren(StoresFeature)
