@@ -1,4 +1,4 @@
-"""Plants and operations on them: records, validation, selections, search, edits, errors.
+"""Plants and the operations on them: records, validation, selections, search, edits, errors.
 
-Imports nothing else of PlantDesk, no Qt, no SQL.
+This package imports no other package of PlantDesk, neither Qt nor SQLAlchemy, and accesses no file or network.
 """

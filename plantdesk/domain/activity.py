@@ -2,7 +2,7 @@
 
 Consecutive additions by one program share one entry, which counts them; so do its requests that are refused for the
 same reason. Refused requests have a limit of their own, so that a fast script does not displace failures. The event
-loop writes; other threads read a copy. Copying a dict is a single operation and needs no lock.
+loop writes; other threads read a copy. Copying a dict is atomic, so it needs no lock.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _PLANT_FIELDS = ("id", "name", "tag")
 
 
 class ActivityEntry(NamedTuple):
-    """The latest of one or more similar requests, and its answer.
+    """An entry of the log: the latest of one or more similar requests, and its answer.
 
     `requests` is their number; `key` identifies the entry while it grows. `at` is in milliseconds since 1970, UTC.
     `source` is that of the token, None without a valid one. `sent` has id, name and tag as texts, as far as they were
@@ -48,12 +48,12 @@ class ActivityEntry(NamedTuple):
 
     @property
     def status(self) -> int:
-        """The HTTP status."""
+        """The HTTP status of the answer: 200, or that of the error `number`."""
         return _HTTP_OK if self.number is None else self.number.status
 
 
 class Activity:
-    """Records requests. `listener` gets each as an entry, on the thread of the event loop, and must return at once."""
+    """Records requests to the API. `listener` gets each, on the thread of the event loop, and must not block."""
 
     def __init__(self, listener: Callable[[ActivityEntry], object] | None = None) -> None:
         #: The entries by their keys, in the order of their latest requests.
@@ -63,11 +63,11 @@ class Activity:
         self.total = 0
 
     def entries(self) -> list[ActivityEntry]:
-        """Return the entries, newest first."""
+        """Return a copy of the entries, that of the latest request first. May be called from any thread."""
         return [*reversed(self._entries.copy().values())]
 
     def record_added(self, source: Source, row: PlantRow, *, is_new: bool = True) -> None:
-        """Record an added or existing plant."""
+        """Record a request that succeeded: it has added `row`, or, unless `is_new`, the same plant existed already."""
         sent = {"id": str(row.id), "name": row.name[:_MAX_NAME_LENGTH]}
         if row.tag is not None:
             sent["tag"] = row.tag[:_MAX_NAME_LENGTH]
@@ -137,7 +137,7 @@ def _extract_texts(sent: Mapping[str, object]) -> dict[str, str]:
 
 
 def _to_text(value: object) -> str:
-    """Return a text or number as text for the form; an empty text for other values."""
+    """Return a JSON string or number as text, cut to the maximum length; an empty text for any other value."""
     if isinstance(value, UnfitNumber):
         return value.text[:_MAX_TEXT_LENGTH]
     is_text = isinstance(value, str | int) and not isinstance(value, bool)

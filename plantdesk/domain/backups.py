@@ -24,7 +24,7 @@ _MAX_OF_KIND = 10
 
 
 class BackupKind(StrEnum):
-    """Why a backup was made; part of its file name."""
+    """The reason for which a backup was made; its value is part of the file name."""
 
     AUTOMATIC = "auto"
     BY_HAND = "manual"
@@ -73,26 +73,26 @@ def _select_newest_per_period(backups: Sequence[Backup], period: str, count: int
 
 
 def creation_key(backup: Backup) -> tuple[int, int, str]:
-    """Return the sort key for the order of creation."""
+    """Return the sort key for the order of creation: first the number, as the computer's clock may be wrong."""
     return backup.number, backup.made_at, backup.path.name
 
 
 class PlantGroup(NamedTuple):
-    """The plants of one kind of change: their number, and ids and names of the newest of them."""
+    """The plants that a restore changes in one way: their number, and ids and names of the newest few."""
 
     size: int
     newest: tuple[tuple[int, str], ...]
 
 
 class Difference(NamedTuple):
-    """The changes of a store when the plants of a backup replace its own."""
+    """The effect of a restore on the plants of the store: which come back, which go, and which get other texts."""
 
     returning: PlantGroup
     leaving: PlantGroup
     changing: PlantGroup
 
     def __bool__(self) -> bool:
-        """Return whether any plant changes."""
+        """Return whether the restore changes any plant."""
         return any(group.size for group in self)
 
 
@@ -161,15 +161,15 @@ class StoreBackups(Protocol):
 
     @property
     def folder(self) -> Path:
-        """The folder of the backups."""
+        """The folder of automatic and manual backups: that of the settings, otherwise one beside the store."""
 
     @property
     def suffix(self) -> str:
-        """The suffix of their file names, such as `.db`."""
+        """The suffix of the backups' file names, such as `.db`."""
 
     @property
     def is_shared(self) -> bool:
-        """Whether other desks use the store, so that a restore changes their plants, too."""
+        """Whether the store is on a server, so that a restore changes the plants of other computers, too."""
 
     def newest_first(self) -> list[Backup]:
         """Return all backups and quarantined files. Raises BackupFolderError."""

@@ -1,4 +1,4 @@
-"""The copying of a whole store to another kind of store: rows, result and errors. `locations.copy_store` begins it."""
+"""Rows, result and errors of copying all rows of a store into another one; `locations.copy_store` does the copying."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ class SameStoreError(StoreError):
 
 
 class CopyRefusedError(StoreError):
-    """Rows of the store break a rule of the tables; only another program can have written them."""
+    """Rows of the store break a constraint of the tables; only another program can have written them."""
 
     text = Text("Rows of the store are damaged, so nothing was copied. `plantdesk export` writes what can be read.")
 
 
 class CopyDiffersError(StoreError):
-    """The copy differs from the original."""
+    """The rows that were read back from the copy differ from the original: a defect of disk or memory."""
 
     text = Text("The copy differs from the store, so it was discarded. Check disk and memory of this computer.")
 
 
 class NulInStoreError(PlantDeskError):
-    """Plants, or changes of the history, have U+0000, and the target cannot store it."""
+    """Texts have U+0000, which the target cannot store; the message lists the ids of plants and numbers of changes."""
 
     def __init__(self, plants: Sequence[int], changes: Sequence[int]) -> None:
         problems = []
@@ -90,4 +90,4 @@ class StoreRows(NamedTuple):
     #: Yields the rows of a table of `plantdesk.store.models` in the order of its primary key.
     rows: Callable[[Any], Iterator[TableRow]]
     #: Returns the ids of the plants, and the numbers of the changes, that have U+0000 in a text.
-    with_nul: Callable[[], tuple[list[int], list[int]]]
+    find_nul: Callable[[], tuple[list[int], list[int]]]

@@ -22,14 +22,14 @@ _MAX_PAUSE_MS = 1000
 
 
 class KeepRule(StrEnum):
-    """The rule for the plant of a group that a merge keeps: among equals the lowest id; for NEWEST, the highest."""
+    """Which plant of a group a merge keeps. Among equal plants it is the one with the lowest id (NEWEST: highest)."""
 
     LOWEST_ID = "lowest"
     NEWEST = "newest"
     LONGEST_NOTE = "longest-note"
 
     def select(self, rows: Iterable[PlantRow], chosen: Collection[int] = ()) -> PlantRow:
-        """Return the plant of a group to keep: the chosen one, otherwise the one that this rule selects."""
+        """Return the plant of a group to keep: one with an id in `chosen`, otherwise the one that the rule selects."""
 
         def rank(row: PlantRow) -> tuple[bool, int, int]:
             ranks = {KeepRule.NEWEST: row.added_at, KeepRule.LONGEST_NOTE: len(row.note or "")}
@@ -40,7 +40,7 @@ class KeepRule(StrEnum):
 
 
 class PlantGroups(NamedTuple):
-    """Groups of plants: all ids, group by group, the version of each plant, and the sizes of the groups.
+    """Groups of plants as flat arrays: all ids, group by group, the version of each plant, and the sizes of the groups.
 
     A group is identified by its number, from 0.
     """
@@ -51,7 +51,7 @@ class PlantGroups(NamedTuple):
 
     @classmethod
     def of(cls, groups: Iterable[Sequence[PlantRow]]) -> PlantGroups:
-        """Return groups of these plants."""
+        """Return the ids and versions of groups that are given as rows."""
         result = cls(array("q"), array("q"), array("q"))
         for rows in groups:
             result.ids.extend(row.id for row in rows)
@@ -60,13 +60,13 @@ class PlantGroups(NamedTuple):
         return result
 
     def with_last(self, groups: Collection[int]) -> PlantGroups:
-        """Return all groups, with these moved to the end."""
+        """Return all groups, those with the numbers `groups` moved to the end."""
         first = self.without(groups)
         last = self.without({*range(len(self.sizes))}.difference(groups))
         return PlantGroups(first.ids + last.ids, first.versions + last.versions, first.sizes + last.sizes)
 
     def without(self, groups: Collection[int]) -> PlantGroups:
-        """Return the groups except these."""
+        """Return the groups except those with the numbers `groups`; the remaining groups are numbered anew."""
         result = PlantGroups(array("q"), array("q"), array("q"))
         start = 0
         for group, size in enumerate(self.sizes):
@@ -103,12 +103,12 @@ def intentional_groups(groups: PlantGroups, read: Callable[[Sequence[int]], Mapp
 
 
 def addition_of(row: PlantRow) -> tuple[int, bool]:
-    """Return when a plant was added, and whether by a change, for `were_added_together`."""
+    """Return what `were_added_together` needs of a plant: when it was added, and whether a change has written it."""
     return row.added_at, row.version > 0
 
 
 def were_added_together(added: Collection[tuple[int, bool]]) -> bool:
-    """Return whether plants were added at the same time, or shortly after each other by changes."""
+    """Return whether plants were added at the same time or, if changes wrote all, with pauses of at most a second."""
     times = sorted({time for time, _ in added})
     pauses = (later - earlier for earlier, later in pairwise(times))
     return len(times) == 1 or (all(is_changed for _, is_changed in added) and max(pauses) <= _MAX_PAUSE_MS)
@@ -157,7 +157,7 @@ class _GroupMerge:
         self._notes_size = 0
 
     def merge(self, rows: Iterable[PlantRow | None]) -> tuple[PlantRow, str | None] | None:
-        """Return the plant that is kept and its note; None if the group stays as it is. Uses up `rows`."""
+        """Return the plant to keep and its merged note; None if the group cannot be merged. Consumes `rows`."""
         kept = None
         is_complete = True
         for row in rows:
@@ -179,7 +179,7 @@ class _GroupMerge:
 def _read_unchanged_rows(
     groups: PlantGroups, read: Callable[[Sequence[int]], Mapping[int, PlantRow]]
 ) -> Iterator[PlantRow | None]:
-    """Yield the plants of all groups; None for one that has changed or is gone."""
+    """Yield the plants of all groups in order; None for each plant that has changed or was deleted."""
     for start in range(0, len(groups.ids), _PAGE_SIZE):
         ids = groups.ids[start : start + _PAGE_SIZE]
         versions = groups.versions[start : start + _PAGE_SIZE]
@@ -190,7 +190,7 @@ def _read_unchanged_rows(
 
 
 def unmerged_text(count: int) -> Text:
-    """Return why `count` plants of a merge stay."""
+    """Return the message that a merge has left out `count` plants, and why."""
     return Text(
         "{count:,} plants stay: they have changed meanwhile, or their notes are too long together.",
         one="1 plant stays: it has changed meanwhile, or the notes are too long together.",
@@ -201,7 +201,7 @@ def unmerged_text(count: int) -> Text:
 def kinds_of_difference(texts: list[str], without_blanks: Callable[[str], str]) -> list[Text]:
     """Return the kinds of difference of similar texts: case, blanks, quotes, accents.
 
-    A kind counts if the texts still differ when all other kinds are evened out.
+    A kind is returned if the texts still differ after the differences of all other kinds are removed.
     """
     steps: tuple[tuple[Text, Callable[[str], str]], ...] = (
         (Text("case"), str.casefold),

@@ -40,12 +40,12 @@ class Insert(NamedTuple):
 
     @property
     def id(self) -> int | None:
-        """The id that was requested."""
+        """The requested id; None if the plant gets the next free id."""
         return getattr(self.plant, "id", None)
 
 
 class Update(NamedTuple):
-    """Give one plant other values. It must still have the version that the user has `seen`. Made by `edited`."""
+    """Give one plant other values. It must still have the version of `seen`, the row that the user saw."""
 
     seen: PlantRow
     name: str
@@ -96,8 +96,8 @@ class RenameTag(NamedTuple):
     new: str | None
     includes_branch: bool = False
 
-    def mapping(self, list_tags: Callable[[], Iterable[str]]) -> dict[str, str | None]:
-        """Return the new tag of each old tag; `list_tags` returns the tags of the store."""
+    def new_tags_by_old(self, list_tags: Callable[[], Iterable[str]]) -> dict[str, str | None]:
+        """Return the new tag of each tag that changes. `list_tags` returns all tags of the store; called if needed."""
         tags = list_tags() if self.includes_branch else [self.tag]
         new_tags = {tag: renamed_with_branch(tag, self.tag, self.new) for tag in tags if is_in_branch(tag, self.tag)}
         return {tag: new for tag, new in new_tags.items() if tag != new}
@@ -109,15 +109,15 @@ class MergeTags(NamedTuple):
     tags: tuple[str, ...]
     into: str
 
-    def mapping(self, _list_tags: Callable[[], Iterable[str]]) -> dict[str, str | None]:
-        """Return `into` for each of the other tags; the tags of the store do not matter."""
+    def new_tags_by_old(self, _list_tags: Callable[[], Iterable[str]]) -> dict[str, str | None]:
+        """Return `into` as the new tag of each other tag. The parameter is only for the same signature as RenameTag."""
         return dict.fromkeys((tag for tag in self.tags if tag != self.into), self.into)
 
 
 class MergePlants(NamedTuple):
     """Merge the plants of each group into one. It gets the notes of all, in the order of their ids.
 
-    Equal notes are taken once. The plant that stays is one of the `chosen`, otherwise the one that `keep` selects. A
+    Equal notes are taken once. The plant that stays has an id in `chosen`, otherwise the rule `keep` selects it. A
     group is left as it is if one of its plants has changed or is gone, or if its notes are too long together.
     """
 
@@ -156,7 +156,7 @@ class Applied(NamedTuple):
 
     @classmethod
     def of(cls, change: Change | None, skipped: set[int], added_ids: Sequence[int] = ()) -> Applied:
-        """Return the result of a change, given the ids of all skipped and added plants."""
+        """Return the result of a change, given all skipped and added ids; only the smallest skipped ids are kept."""
         return cls(change, len(skipped), tuple(sorted(skipped)[:_MAX_SKIPPED_IDS]), tuple(added_ids))
 
     @property
@@ -217,7 +217,7 @@ def assign_ids(ids: Sequence[int | None], first: int) -> list[int]:
 
 
 def kind_of(edits: Sequence[Edit]) -> ChangeKind:
-    """Return the kind of a change that consists of `edits`."""
+    """Return the kind under which the history records a change that consists of `edits`."""
     match edits:
         case [Update() as edit]:
             return edit.kind

@@ -104,7 +104,7 @@ class InvalidPlantError(PlantDeskError):
 
 
 class IdOwner(Protocol):
-    """The owner of an id: the values that messages show."""
+    """The plant that has an id, with the values that messages show."""
 
     @property
     def id(self) -> int:
@@ -142,7 +142,7 @@ class SamePlantError(IdTakenError):
 
 
 def id_taken(owner: IdOwner, name: str, tag: str | None) -> IdTakenError:
-    """Return the error for a plant with this name and tag, and the id of `owner`."""
+    """Return the error for adding a plant with this name and tag under the id that the plant `owner` has."""
     return SamePlantError(owner) if (owner.name, owner.tag) == (name, tag) else IdTakenError(owner, name)
 
 
@@ -213,7 +213,7 @@ class SelectionChangedError(PlantDeskError):
 
 
 class NothingToUndoError(PlantDeskError):
-    """There is no such change, it is already undone, or its before-images were removed."""
+    """There is no such change, it is already undone, or the earlier texts of its plants are no longer stored."""
 
 
 class UndoConflictError(PlantDeskError):
@@ -236,7 +236,7 @@ _THE_STORE = Text("The plant store")
 
 
 class StoreError(PlantDeskError):
-    """The store cannot do this now; nothing was partly written."""
+    """The store cannot do what was requested; nothing was partly written."""
 
     number = ErrorNumber.STORE_UNREACHABLE
     #: Whether the store may have written the change nevertheless.
@@ -286,7 +286,7 @@ class StoreReadOnlyError(StoreError):
 
 
 class StoreOutdatedError(StoreReadOnlyError):
-    """The shared store has the tables of an older PlantDesk: it is updated for all computers together, when asked."""
+    """The shared store has the tables of an older PlantDesk. A user must update them, for all computers together."""
 
     is_lasting = True
     text = Text(
@@ -303,7 +303,7 @@ class StoreNewerError(StoreReadOnlyError):
 
 
 class StoreDamagedError(StoreError):
-    """The engine found the stored data malformed."""
+    """The database engine found the stored data malformed."""
 
     number = ErrorNumber.STORE_DAMAGED
     text = Text(
@@ -341,7 +341,7 @@ class StoreMovedError(StoreUnreachableError):
 
 
 class StoreGoneError(StoreError):
-    """There is no store, but its backups or log: it was moved or deleted."""
+    """The store's file is missing, but its backups or its log exist: the file was moved or deleted."""
 
     text = Text(
         "The file “{file}” is gone, but PlantDesk has kept plants there before. Put it back, or restore a backup "
@@ -385,7 +385,7 @@ class ForeignSchemaError(ForeignFileError):
 
 
 class UnsafeFileError(ForeignFileError):
-    """The file is not a regular file with one name, or a journal beside it could harm other files."""
+    """The file is not regular or has hard links, or a journal beside it could harm other files."""
 
 
 class IsFolderError(UnsafeFileError):
@@ -399,5 +399,5 @@ class StoreTooNewError(StoreError):
 
 
 def prevents_changes(error: BaseException | None) -> bool:
-    """Return whether an error of the store prevents changing plants; new ones may wait until it is over."""
+    """Return whether an error means that no plant can be changed now; plants to add may wait until it is over."""
     return isinstance(error, StoreReadOnlyError | StoreUnreachableError)

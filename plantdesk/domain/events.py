@@ -17,7 +17,7 @@ _FORMAT = re.compile("([0-9a-f]{1,32})" + rf"\.{_NUMBER}" * 4 + rf"(?:\.{_NUMBER
 
 
 class EventKind(StrEnum):
-    """The kinds of events of a plant."""
+    """What a commit did to a plant."""
 
     ADDED = "added"
     CHANGED = "changed"
@@ -64,10 +64,10 @@ class OutdatedPositionError(PlantDeskError):
 
 
 class EventPosition(NamedTuple):
-    """A position in the order of all events.
+    """A position in the order of all events: after the plants up to `seq`, and after `plant` of the change `change`.
 
-    The times of the plant and of the change, in milliseconds since 1970 (0 if there is none), show whether the store is
-    still the same.
+    `added_at` and `made_at` are the times of that `seq` and change, in milliseconds since 1970 (0 if there is none):
+    they show whether the store is still the same.
     """
 
     identity: str

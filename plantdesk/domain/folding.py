@@ -42,7 +42,7 @@ _FOLDING = _Folding()
 
 
 def fold(text: str) -> str:
-    """Return `text` folded: decomposed, without combining marks, case-folded, with one character for its confusables.
+    """Return `text` folded: decomposed, without combining marks, case-folded, each quote as “'” and each “×” as “x”.
 
     NUL and SEPARATOR become spaces.
     """
@@ -51,7 +51,7 @@ def fold(text: str) -> str:
 
 
 def fold_plant(name: str, tag: str | None, note: str | None = None) -> tuple[str, str | None, str | None]:
-    """Return the columns `searched_name`, `searched_tag` and `searched_note` of a plant."""
+    """Return the folded texts of a plant, for its columns `searched_name`, `searched_tag` and `searched_note`."""
     searched_tag = None if tag is None else fold(tag)
     searched_note = None if note is None else fold(note)
     return fold(name), searched_tag, searched_note
@@ -85,19 +85,19 @@ def natural_key(text: str) -> tuple[list[str | tuple[int, str]], str]:
 
 
 def without_confusables(text: str) -> str:
-    """Return `text` with one character for all its confusables."""
+    """Return `text` with “'” for each kind of quote, and “x” for “×”."""
     return text.translate(_CONFUSABLES)
 
 
 def search_words(text: str) -> list[str]:
-    """Return the words of `text`, folded, to search for in folded texts; empty if it has only accents."""
+    """Return the folded words of `text`, to search for in folded texts; empty for a text of blanks and accents only."""
     return fold(text).split()
 
 
 def alike_key(name: str, tag: str | None, by_tag: bool) -> str:  # noqa: FBT001  SQLite calls it
-    """Return a key that is equal for plants that differ only in case, accents, confusables and spare blanks.
+    """Return a key that is equal for plants that differ only in case, accents, kinds of quotes and spare blanks.
 
-    A name of only such characters has an empty key, and is like no other name.
+    Without `by_tag` it is a key of the name alone. A name of accents and blanks only has an empty key: none is like it.
     """
     name = _squeeze_blanks(name)
     return name + SEPARATOR + _squeeze_blanks(tag or "") if name and by_tag else name

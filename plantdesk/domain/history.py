@@ -1,6 +1,6 @@
 """The history: changes of plants, each stored as a kind and parameters, from which its title is made.
 
-A store never keeps a title.
+A store never keeps a title, so that the window can translate it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _CONTENT = attrgetter("made_at", "source", "kind", "parameters")
 
 
 class ChangeKind(StrEnum):
-    """The kinds of changes in the history."""
+    """What a change did; the store keeps the value."""
 
     EDIT = "edit"
     RENAME = "rename"
@@ -80,7 +80,7 @@ class Change(NamedTuple):
 
     @property
     def title(self) -> Text:
-        """The title of the change."""
+        """The title in the list of changes; for an undo or redo, “Undo:” or “Redo:” and that of the original change."""
         kind, parameters, plants = self.subject
         if kind is ChangeKind.INSERT:
             return make_title(self.kind, parameters, plants)
@@ -91,7 +91,7 @@ class Change(NamedTuple):
 
     @property
     def plain_title(self) -> Text:
-        """The title of the change; for an undo or redo, the title of the original change."""
+        """The title without “Undo:” or “Redo:”: for an undo or redo, just the title of the original change."""
         return make_title(*self.subject)
 
     @property
@@ -140,7 +140,7 @@ class PlantLabel(NamedTuple):
 
 
 class HistoryEntry(NamedTuple):
-    """A change that is no undo or redo. `change.is_undone` is its present state.
+    """A change other than undos and redos, as the history lists it. `change.is_undone` is its present state.
 
     `last` is its latest undo or redo, or the change itself if it was never undone: an undo of `last` changes the state.
     `example` is one of its plants, as it was before the change, or as it is if the change added it; None if unknown.
@@ -210,7 +210,7 @@ def shorten_parameter(text: str) -> str:
 
 
 def texts_of(parameters: dict[str, Any]) -> list[str]:
-    """Return the texts in the parameters of a change."""
+    """Return the strings in the parameters of a change, its `tags` among them, for a search in the history."""
     tags = parameters.get("tags")
     values = [*parameters.values(), *(tags if isinstance(tags, list) else [])]
     return [value for value in values if isinstance(value, str)]

@@ -1,4 +1,4 @@
-"""Lists of callbacks, added and removed by any thread."""
+"""Publishing of events to callbacks, which any thread may add and remove."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _Event = TypeVar("_Event")
 
 
 class Listeners(Generic[_Event]):
-    """Calls all listeners on the thread that calls `notify`."""
+    """The callbacks (listeners) for one kind of event. They run on the thread that calls `notify`."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

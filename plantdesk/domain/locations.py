@@ -29,7 +29,7 @@ class TablesUpdate(NamedTuple):
     desks: tuple[Desk, ...]
 
     def can_write_after(self, desk: Desk) -> bool:
-        """Return whether a desk can change plants after the update."""
+        """Return whether a desk can change plants after the update: it knows the new tables, or is this desk."""
         return desk.tables >= self.after or desk.is_own
 
 
@@ -42,7 +42,7 @@ class StoreLocation(Protocol):
 
     @property
     def name(self) -> str:
-        """The location as a title shows it."""
+        """The short name of the store in titles and messages: that of its file or database."""
 
     @property
     def key(self) -> str:
@@ -69,18 +69,19 @@ class StoreLocation(Protocol):
         """The backups that PlantDesk makes of the store."""
 
     def exists(self) -> bool:
-        """Return whether there is a store, or a log or backups of one."""
+        """Return whether there is a store, or a log or backups of one; True for a server, which is not asked."""
 
     def has_store(self) -> bool:
-        """Return whether there is a store, as far as is known without asking a server; change nothing.
+        """Return whether there is a store; True for a server, which is not asked. Changes nothing.
 
         Waits for the disk. Raises StoreError for a file that is no store, and OSError.
         """
 
     def open(self, *, create: bool = False) -> PlantStore:
-        """Open the store, create it if there is none, and migrate its schema; the caller closes it.
+        """Open the store; create a file that is missing, and update an older one. The caller closes the store.
 
-        `create` creates it even if a log or backups show that there was one. Raises StoreError and FolderUnusableError.
+        `create` also creates tables on a server, and a file of which a log or backups are left. Raises StoreError and
+        FolderUnusableError.
         """
 
     def open_reader(self) -> PlantReader:
@@ -107,11 +108,8 @@ class StoreLocation(Protocol):
         Raises StoreError; then nothing has changed.
         """
 
-    def all_rows(self) -> AbstractContextManager[StoreRows]:
-        """Read all rows of the store in one snapshot, for a copy. Raises StoreError, NoStoreError if there is none.
-
-        Belongs to one thread.
-        """
+    def open_all_rows(self) -> AbstractContextManager[StoreRows]:
+        """Open the store; in the block, one thread reads all rows in a snapshot. Raises NoStoreError and StoreError."""
 
     def fill(self, source: StoreRows, progress: ReportFraction | None = None) -> Copied:
         """Create a store with all rows of another one, durably; `copy_store` calls it.
@@ -122,10 +120,10 @@ class StoreLocation(Protocol):
 
 
 def copy_store(source: StoreLocation, target: StoreLocation, progress: ReportFraction | None = None) -> Copied:
-    """Copy a store to a new or empty one, durably. Raises the exceptions of `fill` and `progress`; then it is empty."""
+    """Copy a store to a new or empty one, durably. Raises what `fill` and `progress` raise; then it stays empty."""
     if source.key == target.key:
         raise SameStoreError
-    with source.all_rows() as rows:
+    with source.open_all_rows() as rows:
         return target.fill(rows, progress)
 
 
@@ -146,7 +144,7 @@ class ConnectionStage(Enum):
 
 
 class ConnectionProbe(NamedTuple):
-    """The result of a test. `failed` is the first stage that failed, with `error`; later ones were not tested."""
+    """The result of testing an address. `failed` is the first failed stage, with `error`; later ones were not run."""
 
     failed: ConnectionStage | None = None
     error: StoreError | None = None

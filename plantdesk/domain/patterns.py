@@ -1,4 +1,4 @@
-"""Patterns of users in the syntax of RE2: their time is linear in the text, whatever the pattern is.
+"""Regular expressions of users in the syntax of RE2: a search takes linear time, whatever the pattern is.
 
 https://github.com/google/re2/wiki/Syntax
 """
@@ -18,7 +18,7 @@ _ESCAPED = re.compile(r"\\([\\0-9])")
 
 
 class InvalidPatternError(PlantDeskError):
-    """A pattern cannot be used."""
+    """A pattern is not valid in the syntax of RE2, or its replacement does not fit it."""
 
     text = Text("The pattern is not valid.")
 
@@ -36,11 +36,11 @@ class Match(Protocol):
         """Return the start and the end of the match."""
 
     def __getitem__(self, group: int) -> str | None:
-        """Return the text that a group has matched."""
+        """Return the text that a group has matched; None for a group that took no part in the match."""
 
 
 def compile_finder(pattern: str, *, ignore_case: bool) -> Callable[[str], Iterator[Match]]:
-    """Return the function that yields the matches in a text. Raises InvalidPatternError."""
+    """Compile a pattern; return the function that yields its matches in a text. Raises InvalidPatternError."""
     return cast("Callable[[str], Iterator[Match]]", _compile(pattern, ignore_case=ignore_case).finditer)
 
 

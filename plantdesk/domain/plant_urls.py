@@ -1,4 +1,4 @@
-"""The URL of a plant, such as `plantdesk:42`, its “address” for users: the QR code on a label; the system opens it."""
+"""The URL of a plant, such as `plantdesk:42`: the content of the QR code on a label. Users know it as an address."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class InvalidAddressError(PlantDeskError):
 
 
 def url_of(plant_id: int) -> str:
-    """Return the URL of a plant."""
+    """Return the URL of a plant, such as `plantdesk:42`."""
     return f"{URL_SCHEME}{plant_id}"
 
 
 def id_of_url(url: str) -> int:
-    """Return the id in a URL. Raises InvalidAddressError."""
+    """Return the id of the plant that a URL names. Raises InvalidAddressError for any other text."""
     before, plant_id = split_url(url)
     if before or plant_id is None:
         raise InvalidAddressError(url)
@@ -35,9 +35,9 @@ def id_of_url(url: str) -> int:
 
 
 def split_url(text: str) -> tuple[str, int | None]:
-    """Return the text before a URL at its end, as a barcode reader types it, and the id.
+    """Split a text that ends with the URL of a plant, typed by a barcode reader, into the text before it and the id.
 
-    Without a URL, return the whole text and None.
+    Without such a URL, return the whole text and None.
     """
     match = _URL.search(text)
     if match is None:

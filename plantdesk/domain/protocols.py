@@ -34,7 +34,7 @@ class PlantReader(Protocol):
         """Yield the plants of a set in insertion order, in pages of limited size."""
 
     def ids(self, view: View) -> Iterator[array[int]]:
-        """Yield the ids of a view in its order, as `array('q')` chunks; the first one is small, so that it is quick."""
+        """Yield the ids of a view in its order, as `array('q')` chunks. The first is small, to be read soon."""
 
     def rows(self, ids: Sequence[int]) -> dict[int, PlantRow]:
         """Return the existing plants of `ids`, by id, in the order of `ids`."""
@@ -43,7 +43,7 @@ class PlantReader(Protocol):
         """Return the plants of `ids` as `rows` does, without notes, and with texts cut to `longest` characters."""
 
     def plant(self, plant_id: int) -> PlantRow | None:
-        """Return one plant, or None."""
+        """Return the plant with this id; None if there is none."""
 
     def count(self) -> int:
         """Return the number of plants in the store."""
@@ -58,7 +58,7 @@ class PlantReader(Protocol):
         """Return the tags that plants have, sorted without regard to case and accents, and their numbers of plants."""
 
     def known_names(self, start: str, limit: int) -> list[KnownName]:
-        """Return names that begin with `start` but for case, accents and confusables, the most frequent first.
+        """Return names that begin with `start`, both folded (`folding`), the most frequent first.
 
         In a large store only the plants with the largest ids are counted.
         """
@@ -66,14 +66,14 @@ class PlantReader(Protocol):
     def near_names(self, name: str, limit: int) -> list[KnownName]:
         """Return names that are spelt alike (`domain.spelling`), the nearest first, then the most frequent.
 
-        In a large store only the plants with the largest ids are compared, unless an index selects few.
+        In a large store only the plants with the largest ids are compared, unless an index finds the candidates.
         """
 
     def find_first_by_name_start(self, view: View, start: str) -> int | None:
-        """Return the id of the first plant in a view with a name that begins with `start`, or None."""
+        """Return the id of the first plant in a view whose folded name begins with `start`, also folded; or None."""
 
     def names_in_use(self, names: Collection[str]) -> set[str]:
-        """Return the `names` that plants have."""
+        """Return those of `names` that are names of plants in the store."""
 
     def duplicates(self, *, by_tag: bool) -> PlantGroups:
         """Return the groups of plants with the same `folding.alike_key`, sorted by it, each in the order of its ids."""
@@ -82,13 +82,13 @@ class PlantReader(Protocol):
         """Return the numbers of plants by tag and source, and of those added today."""
 
     def sources(self) -> list[Source]:
-        """Return the sources that plants may have."""
+        """Return all sources in the store, sorted by id, also those whose plants were all deleted."""
 
     def active_desks(self) -> list[Desk]:
         """Return the desks that have the shared store open, this one included; none for a file."""
 
     def count_selected(self, selection: Selection) -> int:
-        """Return the number of plants of a set."""
+        """Return the number of plants that a selection selects now."""
 
     def selected(self, selection: Selection, limit: int | None = ...) -> Iterator[PlantRow]:
         """Yield at most `limit` plants of a set, newest first. They are read in pages, not in one snapshot."""
@@ -123,7 +123,7 @@ class PlantReader(Protocol):
     def events(self, since: str | None, limit: int = ...) -> EventPage:
         """Return about `limit` events since a position, in the order of commits; for None only the current position.
 
-        Pages that are read one after the other have each event once. Raises UnknownPositionError for a position of
+        Pages that are read one after the other contain each event once. Raises UnknownPositionError for a position of
         another store, OutdatedPositionError if changes since then are no longer stored.
         """
 
@@ -146,7 +146,7 @@ class TokenLookup(Protocol):
     """Finds the token of a request. Belongs to one thread."""
 
     def source(self, token: str) -> Source:
-        """Return the source of the token.
+        """Return the source of the plants that the token adds.
 
         Raises TokenEndedError for a revoked or expired one, TokenRefusedError for an unknown one, and StoreError if
         the store cannot be read.
@@ -167,7 +167,7 @@ class ServedTokens(Protocol):
 
 
 class TokenStore(ServedTokens, Protocol):
-    """The tokens of one store."""
+    """Creates, lists and revokes the tokens of a store."""
 
     def create(self, name: str, expires_at: int | None = None, max_plants: int | None = None) -> Future[NewToken]:
         """Create a token; only its SHA-256 digest is stored.
@@ -218,7 +218,7 @@ class PlantImport(Protocol):
         """Interrupt the running call and refuse later ones; an `apply` that has written everything succeeds."""
 
     def close(self) -> None:
-        """Discard the collected rows."""
+        """Discard the collected rows and close the connection of the import."""
 
 
 #: A plant to add, and where it comes from.
@@ -228,7 +228,7 @@ Outcome = PlantRow | PlantDeskError
 
 
 class ServedStore(Protocol):
-    """A store, as far as the API needs it: a PlantStore, or a substitute while none is open. For any thread."""
+    """A store, as far as the API needs it: a PlantStore, or a substitute while none is open. Thread-safe."""
 
     @property
     def tokens(self) -> ServedTokens:
@@ -237,7 +237,7 @@ class ServedStore(Protocol):
     def add_each(self, entries: Sequence[Entry], done: Callable[[list[Outcome]], None]) -> None:
         """Add several independent plants in one commit, then call `done` with the outcome of each, in the same order.
 
-        `done` is called once, on a thread of the store (on this one if the store is closed), and must return soon.
+        `done` is called once, on a thread of the store (on the caller's if the store is closed), and must return soon.
         """
 
 

@@ -68,8 +68,8 @@ class SourceKind(StrEnum):
 class Source(NamedTuple):
     """Who added a plant or made a change, a row of table `source`. `label` names the import, token or assistant.
 
-    With the id 0 it stands for the row of its kind and label, to be added if there is none. `token_id` and `digest`
-    identify the token of a request, for the check when its plant is written; sources that are read have none.
+    The id 0 means the row with this kind and label, which the store adds if there is none. `token_id` and `digest`
+    identify the token of a request, which is checked when its plant is written; a source read from a store has neither.
     """
 
     id: int
@@ -79,7 +79,7 @@ class Source(NamedTuple):
     digest: bytes | None = None
 
     def without_token(self) -> Source:
-        """Return the source without the token of a request, as sources that are read."""
+        """Return the source without `token_id` and `digest`, as it is when it is read from the store."""
         return self._replace(token_id=None, digest=None)
 
 
@@ -89,7 +89,7 @@ COMMAND = Source(2, SourceKind.COMMAND)
 
 
 class PlantRow(NamedTuple):
-    """A plant in the store. `added_at` is in milliseconds since 1970, UTC. `note` is also None if it was not read.
+    """A plant in the store. `added_at` is in milliseconds since 1970, UTC. `note` is None also in rows without notes.
 
     Two rows with the same id and version have the same content.
     """

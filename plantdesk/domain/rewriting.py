@@ -37,7 +37,7 @@ _OPENING = r"[\s(\[{<–—/-]"
 
 
 class PlantTexts(NamedTuple):
-    """The texts of a plant."""
+    """The texts of a plant, before or after a rule was applied to them."""
 
     name: str
     tag: str | None
@@ -84,10 +84,7 @@ class RewriteRule:
         _build_steps(self, "note")
 
     def apply(self, texts: PlantTexts) -> PlantTexts:
-        """Return the changed texts of a plant. A name that would become blank stays.
-
-        Raises InvalidPlantError and InvalidPatternError.
-        """
+        """Return the changed texts; a name never becomes blank. Raises InvalidPlantError and InvalidPatternError."""
         base = texts.name if self.name is None else self.name
         name = self._apply_steps("name", base)
         note = self._apply_steps("note", (texts.note if self.note is None else self.note) or "")
@@ -99,7 +96,10 @@ class RewriteRule:
         return after
 
     def replacements(self, field: str, text: str) -> list[Replacement]:
-        """Return the replacements in a name or note, in order. Raises InvalidPlantError and InvalidPatternError."""
+        """Return the replacements in a name or note, in order, to show them.
+
+        If the rule has several steps for the field, one replacement has the whole text. Raises as `apply` does.
+        """
         steps = _build_steps(self, field)
         if len(steps) == 1:
             return [part for part in steps[0](text) if text[part.start : part.end] != part.new]

@@ -1,4 +1,4 @@
-"""The search language of window and commands: text to terms, and back.
+"""The search language of window and commands: parses a text to terms, and formats terms as text.
 
     rose "deep red" -dead       words and phrases in name or tag; a word also at the beginning of the id
     tag:kitchen -tag:"my room"  tag; tag=Kitchen: exactly so; tag:none: without a tag
@@ -98,7 +98,7 @@ def _parse_source(value: str) -> AddedBy | None:
 
 
 def _parse_added_on(value: str) -> AddedOn | None:
-    """Return the days that a value of `added:` means; None if it means none."""
+    """Parse the value of `added:` as a range of days; None if it is not valid."""
     if value in _DAYS:
         return AddedOn(*_DAYS[value])
     last_days = _LAST_DAYS.fullmatch(value)
@@ -126,7 +126,7 @@ def _parse_ids(value: str) -> HasId | None:
 
 
 def _format_term(term: Term) -> str:
-    """Return the text that is parsed to a term."""
+    """Return a term in the search language, as `_iter_terms` parses it."""
     match term:
         case Not():
             return f"-{_format_term(term.term)}"

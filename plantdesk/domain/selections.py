@@ -1,4 +1,4 @@
-"""Sets of plants, as conditions that a search, view, export or edit selects by, and their orders. Knows no SQL."""
+"""Conditions by which a search, view, export or edit selects plants, and the orders of a view; independent of SQL."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class Contains:
 
 @dataclass(frozen=True)
 class HasTag:
-    """The plant has this tag, or none (None). Unless `is_exact`, case, accents and confusables do not count.
+    """The plant has this tag; with None, it has no tag. Unless `is_exact`, both tags are folded (`folding`).
 
-    A tag that ends with a slash stands for a branch: “garden/” for “garden” and all tags that begin with “garden/”.
+    A tag that ends with a slash selects a branch: “garden/” selects “garden” and all tags that begin with “garden/”.
     """
 
     tag: str | None
@@ -51,7 +51,7 @@ class HasTag:
 
 @dataclass(frozen=True)
 class AddedBy:
-    """The plant has a source of this kind, with this label, or both; with a kind the label must be equal."""
+    """The plant's source has this kind, this label, or both. Without a kind, the labels are compared folded."""
 
     kind: SourceKind | None = None
     label: str | None = None
@@ -90,7 +90,7 @@ Condition = Contains | HasTag | AddedBy | AddedOn | HasId
 
 @dataclass(frozen=True)
 class Not:
-    """The plant does not match a condition."""
+    """The plant does not match the condition `term`."""
 
     term: Condition
 
@@ -124,7 +124,7 @@ class Selection(NamedTuple):
 
     @property
     def is_everything(self) -> bool:
-        """Whether there is no condition."""
+        """Whether there is no condition, so that all plants are selected."""
         return self == Selection()
 
     @property
@@ -154,7 +154,7 @@ class Order(StrEnum):
 
 
 class KnownName(NamedTuple):
-    """A name of plants, the tag of the newest one, and the number of plants."""
+    """A name that plants have, the tag of the newest of these plants, and their number."""
 
     name: str
     tag: str | None

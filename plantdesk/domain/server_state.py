@@ -79,13 +79,13 @@ class NotReachableError(ServerError):
 
 
 class NoOpenStoreError(ServerError):
-    """No store is open."""
+    """The server is off because no store is open."""
 
     text = Text("No plants are open. The API starts when they are.")
 
 
 class NotAnsweringError(ServerError):
-    """The server no longer answers."""
+    """The server was running, but no longer answers."""
 
     text = Text("The server no longer answers. Turn it off and on again.")
 

@@ -1,4 +1,4 @@
-"""Names that are spelt alike, by their edit (Levenshtein) distance."""
+"""Finds names that are spelt alike, by their edit (Levenshtein) distance."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MAX_COMPARED = 10_000
 
 
 def max_distance(key: str) -> int | None:
-    """Return the largest edit distance of near names to a folded name; None if no name is near."""
+    """Return the largest edit distance of a name near the folded name `key`; None if `key` is too short or too long."""
     if not _MIN_LENGTH_FOR_ONE_EDIT <= len(key) <= _MAX_LENGTH:
         return None
     return 1 if len(key) < _MIN_LENGTH_FOR_TWO_EDITS else 2

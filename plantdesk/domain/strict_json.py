@@ -58,7 +58,7 @@ def parse_object(data: bytes | bytearray) -> dict[str, object]:
 
 
 def unique_members(value: object) -> dict[str, object]:
-    """Return the members of an object of `scan_value`. Raises NotAnObjectError, RepeatedMemberError."""
+    """Return the members of an object that `scan_value` returned. Raises NotAnObjectError, RepeatedMemberError."""
     if not isinstance(value, _Object):
         raise NotAnObjectError
     members = dict(value)
@@ -123,7 +123,7 @@ def _describe_syntax_error(error: json.JSONDecodeError) -> Text:
 
 
 class _Object(tuple[tuple[str, object], ...]):
-    """An object with repeated members, as scanned."""
+    """A JSON object as pairs of name and value; it may have a name more than once (see `unique_members`)."""
 
     __slots__ = ()
 

@@ -37,7 +37,7 @@ def levels(tag: str) -> list[str]:
 
 
 def ancestors(tag: str) -> list[str]:
-    """Return the tags above one, from the top."""
+    """Return the tags above a tag in the tree, from the top: “a” and “a/b” for “a/b/c”."""
     parts = levels(tag)
     return ["/".join(parts[:end]) for end in range(1, len(parts))]
 
@@ -63,7 +63,7 @@ def renamed_with_branch(tag: str, old: str, new: str | None) -> str | None:
 
 
 def renamed(tag: str, names: Mapping[str, str]) -> str:
-    """Return a tag after the branches in `names` were renamed, from the lowest level up."""
+    """Return a tag after each branch in `names` got its new name, from the lowest level up."""
     branches = [*ancestors(tag), tag]
     while branches:
         branch = branches.pop()
@@ -100,7 +100,7 @@ class SimilarityOptions(NamedTuple):
         return _BLANKS.sub("", text) if self.ignore_blanks else text
 
     def are_near(self, key: str, other_key: str) -> bool:
-        """Return whether two keys differ in one letter."""
+        """Return whether two keys differ in one letter; False unless `ignore_letter`, and for short or long keys."""
         is_compared = self.ignore_letter and _MIN_LETTERS <= min(len(key), len(other_key)) <= _MAX_LETTERS
         return is_compared and edit_distance(key, other_key, 1) is not None
 
@@ -190,7 +190,7 @@ def _collect_group(
 
 
 def similar_to(kept: str, group: Mapping[str, int]) -> list[SimilarTag]:
-    """Return the other tags of a group."""
+    """Return the tags of a group other than `kept`, each with its differences from that."""
     return [_describe_similar(kept, tag, plants) for tag, plants in group.items() if tag != kept]
 
 

@@ -25,7 +25,7 @@ class Text:
         self.values = values
 
     def filled(self, /, **values: str | float | Text) -> Text:
-        """Return the text with more values of any names."""
+        """Return a copy of the text with more values for the fields of its template."""
         text = type(self)(self.template, one=self.one)
         text.values = {**self.values, **values}
         return text
@@ -46,7 +46,7 @@ LISTED = Text("{first}, {second}")
 
 
 def joined(texts: Iterable[Text], pair: Text = _PAIR) -> Text:
-    """Return one or more texts as one; `pair` is how two of them are joined."""
+    """Return one or more texts joined into one; `pair` is the template that joins two of them."""
     return reduce(lambda first, second: pair.filled(first=first, second=second), texts)
 
 
@@ -58,7 +58,7 @@ def comma_list(items: Sequence[Text | int], limit: int, count: int | None = None
 
 
 def plants_text(count: int) -> Text:
-    """Return a number of plants with the word."""
+    """Return a number of plants as text, such as “1 plant” or “2,000 plants”."""
     return Text("{count:,} plants", one="1 plant", count=count)
 
 

@@ -1,4 +1,4 @@
-"""Validates input by the pydantic models, and has a message for each of their errors.
+"""Validates input by the pydantic models in `models`, and has a message for users for each of their errors.
 
 Form, API and commands get plants by these functions. `plantdesk.transfer.reading` checks the texts of tables by the
 same rules itself, which is faster for many rows.

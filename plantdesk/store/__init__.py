@@ -1,6 +1,6 @@
-"""The stores: where they are, and how files of plants are read. `sqlite` and `postgres` are reached through a location.
+"""The stores of plants. Other packages open a store by its location (`locations`), and never import its kind.
 
-Knows neither asyncio nor Qt: writes answer with `concurrent.futures.Future`, listeners are plain callables.
+Uses neither asyncio nor Qt: writes return a `concurrent.futures.Future`, listeners are plain callables.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def is_database(path: Path) -> bool:
 
 
 def plants_of_file(file: Path) -> AbstractContextManager[Iterator[list[PlantContent]]]:
-    """Check a file of plants, and yield its plants in insertion order. Raises BackupUnusableError and StoreError."""
+    """Check a database file; yield pages of its plants, in insertion order. Raises BackupUnusableError, StoreError."""
     from plantdesk.store.sqlite import restore_source
 
     return restore_source.plants_of_file(file)

@@ -21,7 +21,7 @@ def start_backup_thread(
     first_delay: float,
     interval: float = 3600.0,
 ) -> Callable[[], None]:
-    """Start a thread that makes a backup if one is due: after `first_delay` seconds, then every `interval` seconds.
+    """Start a thread that calls `back_up_if_due` after `first_delay` seconds, then every `interval` seconds.
 
     `on_outcome` gets the error of each attempt, or None. Returns a function that ends the thread, and waits at most
     `_STOP_TIMEOUT` for a backup that is being made. A failure is logged: no backup may prevent adding plants.

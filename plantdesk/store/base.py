@@ -1,4 +1,4 @@
-"""The open store of every kind, and its writer thread."""
+"""What both kinds of open store have in common: the methods of PlantStore, and the thread that makes all writes."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class AddResult(NamedTuple):
 
 
 def outcome_for_taken_id(owner: PlantRow, plant: NewPlant, source: Source) -> Outcome:
-    """Return the outcome for a plant whose id `owner` has: a refusal, or `owner` if a program adds the same again."""
+    """Return the outcome for a plant whose id `owner` has: an error, or `owner` if a program adds the same again."""
     refusal = id_taken(owner, plant.name, plant.tag)
     if not isinstance(refusal, SamePlantError) or source.kind is SourceKind.FORM:
         return refusal
@@ -62,7 +62,7 @@ class WriteHealth:
         self.error: StoreError | None = None
 
     def record(self, error: StoreError | None) -> None:
-        """Record the outcome of an attempt to write."""
+        """Record the outcome of an attempt to write; notify if it is another one than that of the last attempt."""
         previous = self.error
         self.error = error
         if type(previous) is not type(error) or str(previous) != str(error):
@@ -81,7 +81,7 @@ class WriterThread(ABC):
         self._thread = threading.Thread(target=self._run, name="store-writer", daemon=True)
 
     def start(self) -> None:
-        """Start the thread."""
+        """Start the thread; to be called once."""
         self._thread.start()
 
     @property
@@ -90,7 +90,7 @@ class WriterThread(ABC):
         return self._health.error
 
     def add(self, entries: Entries, done: OutcomesReceiver) -> None:
-        """Queue plants; `done` gets an outcome for each, on the writer thread or, if it has ended, on this one."""
+        """Queue plants; `done` gets an outcome for each, on the writer thread or, after `close`, on the caller's."""
         self._queue.put(AddJob(entries, done))
 
     def submit(
@@ -182,7 +182,7 @@ class BaseStore(PlantStore):
 
     @abstractmethod
     def _back_up_if_due(self) -> None:
-        """Make an automatic backup, if one is due; on a thread of its own. Raises StoreError."""
+        """Make an automatic backup if the last one is old enough. Called on the backup thread. Raises StoreError."""
 
     @override
     def begin_backups(self, on_outcome: Callable[[StoreError | None], object] | None = None) -> Callable[[], None]:

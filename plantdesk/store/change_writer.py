@@ -1,4 +1,4 @@
-"""Writes one change in an open transaction: before-images, rows of plants, and the entry in the history."""
+"""Writes one change in an open transaction: plants as they were (before-images), their new rows, and the entry."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _CHOSEN = temporary_table("chosen", id=NUMBER)
 
 
 class ChangeSize(NamedTuple):
-    """The plants of a change, the bytes of its before-images, by how many plants the store grows, a plant's name."""
+    """The size of a change: plants, bytes of before-images, growth of the store in plants, and one plant's name."""
 
     plants: int
     size: int
@@ -45,7 +45,7 @@ class ChangeSize(NamedTuple):
 
 
 def is_plant_in(table: sa.Table) -> sa.ColumnElement[bool]:
-    """Return the condition that the id of a plant is in a table."""
+    """Return the condition that the id of a plant is in the column `id` of a table."""
     return PLANT.c.id.in_(sa.select(table.c.id))
 
 
@@ -77,13 +77,13 @@ class ChangeWriter(ABC):
         """
 
     def add_to_plant_count(self, plants: int) -> None:  # noqa: B027  a file counts its plants itself
-        """Add to the number of plants that the store keeps."""
+        """Add to the number of plants that a shared store keeps in `state`."""
 
     def allow_long_statements(self) -> None:  # noqa: B027  nothing as a rule
         """Let each of the following statements take long: they may change millions of plants."""
 
     def bulk_planning(self, plants: int) -> AbstractContextManager[object]:  # noqa: ARG002  others need it
-        """Return a context in which the database plans the statements that undo a change of so many plants."""
+        """Return a context for the statements that undo a change of `plants` plants; it may set planner options."""
         return nullcontext()
 
     def prepare_restoring(self, undone: int, revived: sa.Select[Any]) -> None:  # noqa: B027  nothing as a rule
@@ -92,7 +92,7 @@ class ChangeWriter(ABC):
     # --- plants ---
 
     def collect(self, condition: sa.ColumnElement[bool]) -> sa.Table:
-        """Return a table with the ids of the plants that meet a condition; it is valid until the next call."""
+        """Fill a temporary table with the ids of plants that meet a condition; return it. The next call refills it."""
         self.database.prepare_table(self.runner, _CHOSEN)
         self.runner.run(sa.insert(_CHOSEN).from_select(["id"], sa.select(PLANT.c.id).where(condition)))
         self.database.analyze(self.runner, _CHOSEN)
@@ -118,7 +118,7 @@ class ChangeWriter(ABC):
         self.runner.run_all(self.database.combine(images, sa.delete(PLANT).where(condition)))
 
     def record_new_plants(self, condition: sa.ColumnElement[bool]) -> None:
-        """Store that the plants that meet a condition did not exist before the change; images that exist stay."""
+        """Write empty before-images for new plants, those that meet a condition; before-images that exist stay."""
         number = sa.literal(self.number, NUMBER)
         new = sa.select(number, PLANT.c.id, number).where(condition).order_by(PLANT.c.id)
         images = self.database.insert(BEFORE_IMAGE).from_select(["change", "plant_id", "after"], new)
@@ -182,5 +182,5 @@ def _add_statements(database: Database) -> Sequence[sa.Executable]:
 
 
 def _keep_existing(images: sqlite.Insert | postgresql.Insert) -> sa.Insert:
-    """Let an INSERT of before-images keep those that exist, except for `after`: what the change made of the plant."""
+    """Return the INSERT extended: before-images that exist stay, except that `after` gets the new version."""
     return images.on_conflict_do_update(index_elements=["change", "plant_id"], set_={"after": images.excluded.after})

@@ -175,7 +175,8 @@ def _replace_tags(writer: ChangeWriter, edit: RenameTag | MergeTags) -> None:
     """Give each plant the new tag for its present one, in one pass, so that two tags can be exchanged."""
     tag = PLANT.c.tag
     database = writer.database
-    tags = edit.mapping(lambda: writer.runner.run(sa.select(tag).where(tag.is_not(None)).distinct()).scalars().all())
+    all_tags = sa.select(tag).where(tag.is_not(None)).distinct()
+    tags = edit.new_tags_by_old(lambda: writer.runner.run(all_tags).scalars().all())
     tags = {old: new for old, new in tags.items() if database.is_storable(old)}
     database.check_storable(*tags.values())
     database.prepare_table(writer.runner, _REPLACED)
@@ -229,7 +230,7 @@ def _insert_rewritten(writer: ChangeWriter, contents: Sequence[PlantContent]) ->
 
 
 def _discard_changed(writer: ChangeWriter, since: EventPosition) -> set[int]:
-    """Discard the new texts of plants that others added or changed since a position; return the ids of the changed."""
+    """Discard the new texts of plants that others added or changed since a position; return the changed ones' ids."""
     image = BEFORE_IMAGE.c
     ids = _REWRITTEN.c.id
     is_changed = ids.in_(sa.select(image.plant_id).where(image.change > since.change, image.change != writer.number))

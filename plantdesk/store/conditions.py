@@ -1,4 +1,4 @@
-"""Sets and orders of plants as expressions of SQLAlchemy, for every kind of store."""
+"""Translates selections and orders of plants into expressions of SQLAlchemy, for both kinds of database."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _KINDS = [str(kind) for kind in SourceKind if kind is not SourceKind.OTHER]
 
 
 def condition_of(selection: Selection, database: Database) -> sa.ColumnElement[bool]:
-    """Return the condition of a set of plants."""
+    """Return the WHERE condition of a selection of plants."""
     conditions = [sa.or_(*(_condition(term, database) for term in group)) for group in selection.groups]
     if selection.since is not None:
         conditions.append(PLANT.c.added_at >= selection.since)
@@ -32,18 +32,18 @@ def condition_of(selection: Selection, database: Database) -> sa.ColumnElement[b
 
 
 def name_begins(start: str, database: Database) -> sa.ColumnElement[bool]:
-    """Return the condition that a name begins with a text, as it is searched."""
+    """Return the condition that a folded name begins with a text, also folded."""
     text = fold(start)
     return _begins(PLANT.c.searched_name, text) if database.is_storable(text) else sa.false()
 
 
 def has_length(lengths: range) -> sa.ColumnElement[bool]:
-    """Return the condition that the number of characters of a name, as it is searched, is in a range."""
+    """Return the condition that the number of characters of a folded name is in a range."""
     return sa.func.length(PLANT.c.searched_name).between(lengths.start, lengths.stop - 1)
 
 
 def ordering(view: View, database: Database, *, by_index: bool = True) -> list[sa.ColumnElement[Any]]:
-    """Return the terms of a sort. By tag, plants without one come last in both directions.
+    """Return the terms of ORDER BY for a view. By tag, plants without a tag come last in both directions.
 
     Without `by_index`, `+ 0` hides the column from its index: if most plants are read, it takes a third of the
     time to read them in stored order and to sort them.
@@ -93,10 +93,10 @@ def _contains(term: Contains, database: Database) -> sa.ColumnElement[bool]:
         return sa.or_(*(database.contains(PLANT.c[field], term.text) for field in columns))
     if term.in_note or not term.is_word:
         return contain(text)
-    return sa.and_(*(sa.or_(contain(word), *_id_begins(word)) for word in search_words(term.text)))
+    return sa.and_(*(sa.or_(contain(word), *_id_prefix_conditions(word)) for word in search_words(term.text)))
 
 
-def _id_begins(word: str) -> Iterator[sa.ColumnElement[bool]]:
+def _id_prefix_conditions(word: str) -> Iterator[sa.ColumnElement[bool]]:
     """Yield the conditions of ids that begin with a word, as ranges for the index: 12, 120 to 129 … for 12."""
     if not _DECIMAL_NUMBER.fullmatch(word):
         return
@@ -112,7 +112,7 @@ def _id_begins(word: str) -> Iterator[sa.ColumnElement[bool]]:
 
 
 def _has_tag(term: HasTag) -> sa.ColumnElement[bool]:
-    """Return the condition of a tag, on the folded column; on the stored one if exact, or if folding leaves nothing."""
+    """Return the condition of a tag, on the folded column; on the stored one if exact or if the folded tag is blank."""
     if term.tag is None:
         return PLANT.c.tag.is_(None)
     column = PLANT.c.searched_tag
@@ -128,7 +128,7 @@ def _begins(column: sa.ColumnElement[str], start: str) -> sa.ColumnElement[bool]
 
 
 def _is_added_by(term: AddedBy) -> sa.ColumnElement[bool]:
-    """Return the condition of a source; one without a kind compares the label as it is searched."""
+    """Return the condition of the source of plants; without a kind, the folded labels are compared."""
     conditions: list[sa.ColumnElement[bool]] = [sa.true()]
     if term.kind is SourceKind.OTHER:
         conditions.append(SOURCE.c.kind.not_in(_KINDS))

@@ -64,7 +64,7 @@ class _Report:
 
 
 class _RowDigest:
-    """The number and the digest of rows."""
+    """Counts rows, and computes their SHA-256 digest."""
 
     def __init__(self, report: _Report) -> None:
         self.rows = 0
@@ -76,7 +76,7 @@ class _RowDigest:
         return self.rows, self._digest.hexdigest()
 
     def count_and_digest_rows(self, rows: Iterator[TableRow]) -> Iterator[TableRow]:
-        """Yield `rows`; count and digest them."""
+        """Yield `rows` unchanged; count and digest them, and report the progress."""
         while page := tuple(islice(rows, _PAGE_SIZE)):
             self._digest.update(repr(page).encode("utf-8", "surrogatepass"))
             self.rows += len(page)

@@ -1,4 +1,4 @@
-"""The dialects: statements that SQLite and PostgreSQL write differently, and how to run a statement."""
+"""The interface to SQLite and PostgreSQL: expressions that differ (`Database`), and running statements (`Runner`)."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class TablesChangedError(StoreReadOnlyError):
 
 
 class Database(ABC):
-    """A database: the dialect in which statements are compiled for its driver, and expressions of its own."""
+    """A kind of database: its dialect of SQLAlchemy, and the expressions and statements that differ from the other."""
 
     dialect: Dialect
     #: The database's own name of the schema `TEMPORARY`.
@@ -94,7 +94,7 @@ class Database(ABC):
         """Return the condition that a text contains another one."""
 
     def contains_searched(self, column: sa.ColumnElement[Any], text: str) -> sa.ColumnElement[bool]:
-        """Return the condition that a column of searched texts contains a text; it uses an index if there is one."""
+        """Return the condition that a column of folded texts contains a text; it uses an index if there is one."""
         return self.contains(column, text)
 
     @abstractmethod
@@ -122,7 +122,7 @@ class Database(ABC):
 
     @abstractmethod
     def prepare_table(self, runner: Runner, table: sa.Table) -> None:
-        """Make a working table if it does not exist, and remove its rows."""
+        """Create a temporary table if it does not exist, and remove its rows."""
 
     @abstractmethod
     def insert_rows(self, runner: Runner, table: sa.Table, rows: Iterable[Sequence[object]]) -> None:
@@ -133,7 +133,7 @@ class Database(ABC):
         return f"{self.temporary}.{table.name}" if table.schema else table.name
 
     def analyze(self, runner: Runner, table: sa.Table) -> None:  # noqa: B027  nothing as a rule
-        """Let the database count the rows of a working table, for its query plans."""
+        """Update the statistics of a temporary table, from which queries are planned, if the database has any."""
 
     def check_storable(self, *texts: str | None) -> None:  # noqa: B027  most can
         """Raise NulRefusedError if the database cannot store one of these texts, which are valid texts of plants."""

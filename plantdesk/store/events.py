@@ -63,7 +63,7 @@ _IDENTITY_LENGTH = 12
 
 
 class _ChangedPlant(NamedTuple):
-    """A before-image with its change, and the version that the plant has now; None if it is gone."""
+    """A row of `_CHANGED`: a before-image, its change, and the plant's present version and texts (None if gone)."""
 
     change: int
     plant_id: int
@@ -100,7 +100,7 @@ def _read_times(runner: Runner, seq: int, change: int) -> tuple[int, int]:
 
 
 def _check_position(runner: Runner, state: StoreState, position: EventPosition) -> None:
-    """Raise UnknownPositionError unless the store was ever there, OutdatedPositionError if events since are gone."""
+    """Raise UnknownPositionError if the store never had this state, OutdatedPositionError if later events are gone."""
     added_at, made_at = _read_times(runner, position.seq, position.change)
     is_known = (
         position.identity == state.identity[:_IDENTITY_LENGTH]
@@ -129,7 +129,7 @@ class _PageReader:
         self._events: list[PlantEvent] = []
 
     def read(self) -> EventPage:
-        """Return the page."""
+        """Read the events, move the position to their end, and return both as a page; to be called once."""
         changed, has_all_changes = self._read_changed()
         marks = [*_iter_seqs_before(changed)]
         upto = self._state.seq if has_all_changes else max(self._position.seq, marks[-1])
@@ -210,7 +210,7 @@ class _ChangeEvent(NamedTuple):
 
 
 def _iter_seqs_before(changed: Iterable[_ChangedPlant]) -> Iterator[int]:
-    """Yield, for each row of `changed`, the largest `seq` that was certainly given before its change."""
+    """Yield, for each row of `changed`, the largest `seq` that is known to be used before the end of its change."""
     mark = number = stored = 0
     for row in changed:
         if row.change != number:

@@ -81,7 +81,7 @@ def read_history_entries(
 ) -> list[HistoryEntry]:
     """Return at most `limit` changes that match, newest first, each with its latest undo and its first plant.
 
-    `text` must be in the title, as `shown` returns it (default: in English), or in the name of a plant of the change.
+    `text` must be in the title, as `shown` returns it (default: in English), a parameter, or a plant's name.
     `source` is a source, or the name of a desk.
     """
     originals, latest = _read_undo_chains(runner)
@@ -142,7 +142,7 @@ def read_plant_history(runner: Runner, plant_id: int, limit: int) -> list[PlantC
 
 
 def change_of(row: Sequence[Any]) -> Change:
-    """Return the Change in a row of `_CHANGES`."""
+    """Make a Change of a row that the SELECT `_CHANGES` returns."""
     number, made_at, source_id, source_kind, label, kind, parameters, plants, undoes, undone, has_images = row
     source = source_of(source_id, source_kind, label)
     can_undo = bool(has_images) and not undone

@@ -98,14 +98,14 @@ _FIND_REPLACING = sa.insert(_REPLACING).from_select(
 
 
 class StaleError(Exception):
-    """The store has changed since the comparison."""
+    """Plants of the import were changed in the store after the comparison; the import must be compared again."""
 
 
 class StoreImport(PlantImport, ABC):
-    """An import. A subclass has the connection of the tables, and the transaction of the last step."""
+    """An import, whose tables are on the connection of `runner`. A subclass opens the transactions."""
 
     def __init__(self, runner: Runner) -> None:
-        """Make the tables. Raises the driver's errors."""
+        """Create the tables of the import on the connection of `runner`. Raises the driver's errors."""
         self._runner = runner
         self._lock = threading.Lock()
         self._is_cancelled = False
@@ -187,7 +187,7 @@ class StoreImport(PlantImport, ABC):
 
     @contextmanager
     def _interruptible(self, connection: object) -> Iterator[None]:
-        """Let `cancel` interrupt a connection. Raises InterruptedError."""
+        """Let `cancel` interrupt a connection during a block. Raises InterruptedError after `cancel`."""
         with self._lock:
             self._raise_if_cancelled()
             self._busy_connection = connection
@@ -221,7 +221,7 @@ class StoreImport(PlantImport, ABC):
         return Applied(writer.record(source, ChangeKind.IMPORT, {"file": shorten_parameter(label)}))
 
     def _insert(self, writer: ChangeWriter, source: Source, progress: ReportRows | None) -> None:
-        """Insert the new plants in parts, for the progress."""
+        """Insert the new plants in parts, and report the progress after each."""
         runner = writer.runner
         last_seq = writer.last_seq
         added_at = runner.run(sa.select(runner.database.now())).scalar_one()
@@ -267,11 +267,13 @@ def _comparison_statements(on_conflict: OnConflict, fields: Collection[str]) -> 
 
 
 def _known_in_store(fields: Collection[str]) -> sa.Insert:
+    """Return the INSERT of the rows with the id of a plant in the store; those with other `fields` conflict."""
     rows = sa.select(_ROW.place, _differs(PLANT, fields), PLANT.c.name).join_from(_GIVEN, PLANT, PLANT.c.id == _ROW.id)
     return sa.insert(_KNOWN).from_select(["place", "conflicts", "owner"], rows)
 
 
 def _known_in_file(fields: Collection[str]) -> sa.Insert:
+    """Return the INSERT of the rows with the id of an earlier row, unless a plant in the store has it."""
     repeated = sa.select(_ROW.id, sa.func.min(_ROW.place).label("first")).where(_ROW.id.is_not(None))
     first = repeated.group_by(_ROW.id).having(sa.func.count() > 1).subquery("several").c
     rows = (

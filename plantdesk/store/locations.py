@@ -1,6 +1,6 @@
-"""The locations of stores, and the way from what a user names to one. No location opens anything by itself.
+"""The locations of stores, and how they are parsed from what a user names. Making a location opens nothing.
 
-Imports little: each command needs a location, also one that opens no store.
+The drivers are imported only when a store is opened: each command needs a location, even if it opens no store.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _NO_DESK_FILE = Text("“{file}” is not the file of a shared store. Ask for a 
 
 
 def location_of(database: str | Path | None) -> StoreLocation:
-    """Return the location that a user names; None: that of the user's own store.
+    """Return the location that a user names; for None, that of the user's default store.
 
     Raises StoreUnreachableError, IsFolderError and NoHomeFolderError.
     """
@@ -67,7 +67,7 @@ def location_of(database: str | Path | None) -> StoreLocation:
 
 
 def remembered_location(location: StoreLocation, settings: Settings) -> StoreLocation:
-    """Return the shared store that was chosen last instead of the own one: what PlantDesk opens by itself."""
+    """Return the shared store that the user opened last, if `location` is the default store; otherwise `location`."""
     if location.is_own and settings.opens_shared_store and settings.shared_store:
         try:
             return location_of(settings.shared_store)
@@ -78,7 +78,7 @@ def remembered_location(location: StoreLocation, settings: Settings) -> StoreLoc
 
 @dataclass(frozen=True)
 class SqliteLocation:
-    """A StoreLocation: a SQLite file. PlantDesk makes its folder if the store is the user's own."""
+    """A StoreLocation: a SQLite file. PlantDesk makes its folder if it is the user's default store."""
 
     path: Path
     is_own: bool = False
@@ -86,12 +86,12 @@ class SqliteLocation:
 
     @property
     def url(self) -> str:
-        """The path."""
+        """The path of the file, as text."""
         return str(self.path)
 
     @property
     def name(self) -> str:
-        """The name of the file."""
+        """The name of the file, without its folder."""
         return self.path.name
 
     @cached_property
@@ -101,7 +101,7 @@ class SqliteLocation:
 
     @property
     def folder(self) -> Path:
-        """The folder of the file."""
+        """The folder of the file; it may be missing."""
         return self.path.parent
 
     @property
@@ -140,20 +140,20 @@ class SqliteLocation:
         return True
 
     def open(self, *, create: bool = False) -> PlantStore:
-        """Open the store; make the folder if the store is the user's own."""
+        """Open the store; make its folder if it is the user's default store."""
         from plantdesk.store.sqlite.store import SqliteStore
 
         self._make_folder()
         return SqliteStore(self.path, create=create)
 
     def open_reader(self) -> PlantReader:
-        """Open the store without a writer."""
+        """Open the store without a writer thread."""
         from plantdesk.store.sqlite.reader import StandaloneSqliteReader
 
         return StandaloneSqliteReader(self.path)
 
     def completion_names(self) -> tuple[list[str], list[str]]:
-        """Return tags and tokens without the store's lock and without the imports of a reader, changing nothing."""
+        """Return tags and names of tokens by a plain connection, which takes no lock file and needs few imports."""
         from plantdesk.domain.folding import natural_key
         from plantdesk.store.sqlite.connections import translate_errors
         from plantdesk.store.sqlite.files.open_checks import check_file, connect_for_reading, resolve_path
@@ -180,11 +180,11 @@ class SqliteLocation:
     def update(self) -> None:
         """Do nothing: opening the file updates it."""
 
-    def all_rows(self) -> AbstractContextManager[StoreRows]:
-        """Read all rows of the file in one snapshot."""
-        from plantdesk.store.sqlite.backups import all_rows
+    def open_all_rows(self) -> AbstractContextManager[StoreRows]:
+        """Open the file; in the block, all rows are read in one snapshot."""
+        from plantdesk.store.sqlite.backups import open_all_rows
 
-        return all_rows(self.path)
+        return open_all_rows(self.path)
 
     def fill(self, source: StoreRows, progress: ReportFraction | None = None) -> Copied:
         """Make the file, or fill it if it has no plants, history and tokens."""
@@ -229,7 +229,7 @@ class PostgresLocation(Address):
         return address.with_user(user) if user and isinstance(user, str) else replace(address, needs_user=True)
 
     def with_user(self, user: str) -> PostgresLocation:
-        """Return the location for this user."""
+        """Return the location as `user` signs in to it, so that nobody has to be asked for the name."""
         return replace(self, user=user, needs_user=False)
 
     def desk_file(self) -> str:
@@ -242,12 +242,12 @@ class PostgresLocation(Address):
 
     @property
     def names_file(self) -> Path:
-        """A file beside the settings."""
+        """A file beside the settings, the same for all shared stores."""
         return paths.settings_file().with_name("known-names.db")
 
     @property
     def backups(self) -> StoreBackups:
-        """The backups on this computer."""
+        """The backups of the shared store on this computer's disk."""
         from plantdesk.store.postgres.copies import SharedBackups
 
         return SharedBackups(self)
@@ -268,7 +268,7 @@ class PostgresLocation(Address):
         return PostgresStore(self, create=create)
 
     def open_reader(self) -> PlantReader:
-        """Open the store without a writer."""
+        """Open the store without a writer thread."""
         from plantdesk.store.postgres.reader import StandalonePostgresReader
 
         self._check_user()
@@ -291,7 +291,7 @@ class PostgresLocation(Address):
         return probe(self)
 
     def needed_update(self) -> TablesUpdate | None:
-        """Return the update of the tables that this PlantDesk needs."""
+        """Return the update of the tables that this PlantDesk needs before it can write; None if it needs none."""
         from plantdesk.store.postgres.desks import needed_update
 
         return needed_update(self)
@@ -302,11 +302,11 @@ class PostgresLocation(Address):
 
         update_tables(self)
 
-    def all_rows(self) -> AbstractContextManager[StoreRows]:
-        """Read all rows of the store in one snapshot."""
-        from plantdesk.store.postgres.copies import all_rows
+    def open_all_rows(self) -> AbstractContextManager[StoreRows]:
+        """Connect; in the block, all rows are read in one snapshot."""
+        from plantdesk.store.postgres.copies import open_all_rows
 
-        return all_rows(self)
+        return open_all_rows(self)
 
     def fill(self, source: StoreRows, progress: ReportFraction | None = None) -> Copied:
         """Fill a store without plants, history and tokens; make its tables if there are none."""

@@ -153,7 +153,7 @@ class TokenTable(SQLModel, table=True):
 
 
 class StoreTable(SQLModel, table=True):
-    """One row of a file: its identity, and counters by which processes notice the commits of others."""
+    """The single row of state of a file: its identity, and counters by which processes notice commits of others."""
 
     __tablename__ = "store"
     __table_args__: ClassVar[Any] = (
@@ -178,7 +178,7 @@ class StoreTable(SQLModel, table=True):
 
 
 class StateTable(SQLModel, table=True):
-    """One row of a server, which each transaction that writes locks first: the numbers used last, and versions."""
+    """The single row of state of a shared store: last numbers and versions. Each writing transaction locks it first."""
 
     __tablename__ = "state"
     __table_args__: ClassVar[Any] = (
@@ -217,7 +217,7 @@ class CommitTable(SQLModel, table=True):
 
 
 class DeskTable(SQLModel, table=True):
-    """A computer that uses a server, with its PlantDesk and the tables that this knows."""
+    """A computer that uses a shared store, with its versions of PlantDesk and of the tables that it can write."""
 
     __tablename__ = "desk"
     __table_args__: ClassVar[Any] = {"postgresql_with": {"fillfactor": 50}, "info": {"database": "postgresql"}}
@@ -241,7 +241,7 @@ IMAGE_COLUMNS = ["change", "plant_id", "after", *SHARED_COLUMNS, "plant_change"]
 
 
 def text_columns(name: str, tag: str | None, note: str | None) -> tuple[str | None, ...]:
-    """Return the columns `TEXTS` of a plant."""
+    """Return the values of the columns `TEXTS` of a plant: its texts as they are, and folded for searching."""
     return name, tag, note, *fold_plant(name, tag, note)
 
 

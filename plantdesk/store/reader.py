@@ -1,4 +1,4 @@
-"""Reading a store of every kind: sets and orders of plants, pages of rows, names, tags, counts and history."""
+"""Reads a store of either kind: sets and orders of plants, pages of rows, names, tags, counts and history."""
 
 from __future__ import annotations
 

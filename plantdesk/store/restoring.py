@@ -32,7 +32,7 @@ def create_restore_tables(runner: Runner) -> None:
 
 
 def compare_plants(runner: Runner) -> Difference:
-    """Compare the plants of a store with those of the backup."""
+    """Return how the plants of the store differ from those of the backup, which are in the temporary tables."""
     is_same_plant = PLANT.c.id == RESTORED.c.id
     differs = sa.or_(*(PLANT.c[column].is_distinct_from(RESTORED.c[column]) for column in _TEXTS))
     return Difference(
@@ -43,7 +43,7 @@ def compare_plants(runner: Runner) -> Difference:
 
 
 def replace_plants(writer: ChangeWriter, source: Source, backup: str) -> Change:
-    """Replace the plants of the store with those of the backup, as a change of the history that has its name."""
+    """Replace the plants of the store with those of the backup, as one change; the history shows the name `backup`."""
     _map_sources(writer.runner)
     is_same = [RESTORED.c[column].is_not_distinct_from(PLANT.c[column]) for column in _COMPARED]
     is_same += [RESTORED.c.id == PLANT.c.id, _ORIGIN.c.id == RESTORED.c.source_id, _ORIGIN.c.ours == PLANT.c.source_id]
@@ -69,6 +69,7 @@ def _add_missing(runner: Runner, number: int) -> None:
 
 
 def _map_sources(runner: Runner) -> None:
+    """Fill `_ORIGIN`: find the source of the store for each source of the backup, or add it."""
     own_sources = {tuple(row) for row in runner.run(sa.select(SOURCE.c.id, SOURCE.c.kind, SOURCE.c.label))}
     numbers = {(kind, label): number for number, kind, label in sorted(own_sources, reverse=True)}
     columns = RESTORED_SOURCE.c

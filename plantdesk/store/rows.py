@@ -1,4 +1,4 @@
-"""Reads plants by id, in the order of adding, or of the last commits; sources; the next id. Raises driver errors."""
+"""Reads plants, recent changes, sources and the next free id; adds sources. Raises the driver's errors."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def read_rows(runner: Runner, ids: Iterable[int]) -> dict[int, PlantRow]:
 
 
 def read_row(runner: Runner, plant_id: int) -> PlantRow | None:
-    """Return a plant, if it exists."""
+    """Return the plant with this id; None if there is none."""
     row = runner.run(_PLANT, plant_id=plant_id).first()
     return None if row is None else row_of(row)
 
 
 def read_shortened_rows(runner: Runner, ids: Sequence[int], longest: int) -> dict[int, PlantRow]:
-    """Return these plants without notes; cut texts of more than 4 × `longest` bytes to `longest` characters."""
+    """Return the plants of `ids` without notes; cut texts of over 4 × `longest` bytes to `longest` characters."""
 
     def cut(text: sa.ColumnElement[Any]) -> sa.ColumnElement[Any]:
         is_long = runner.database.bytes_of(text) > 4 * longest
@@ -73,7 +73,7 @@ def row_of(values: Sequence[Any]) -> PlantRow:
 
 @lru_cache  # an import gives all its plants the same
 def source_of(source_id: int, kind: str, label: str) -> Source:
-    """Return the source with these columns."""
+    """Return the source with these values of its columns."""
     return Source(source_id, SourceKind(kind), label)
 
 
@@ -83,7 +83,7 @@ def source_columns(source: sa.FromClause = SOURCE) -> tuple[sa.ColumnElement[str
 
 
 def read_sources(runner: Runner, *conditions: sa.ColumnElement[bool]) -> list[Source]:
-    """Return the sources for which all conditions hold, by their ids."""
+    """Return the sources for which all conditions hold, sorted by id."""
     rows = runner.run(sa.select(SOURCE.c.id, SOURCE.c.kind, SOURCE.c.label).where(*conditions).order_by(SOURCE.c.id))
     return [source_of(*row) for row in rows]
 
@@ -111,7 +111,7 @@ def ensure_source(runner: Runner, source: Source) -> Source:
 
 
 def add_source(runner: Runner, kind: SourceKind, label: str) -> Source:
-    """Add a source within the caller's transaction."""
+    """Add a source within the caller's transaction; return it with its new id."""
     values = {"kind": str(kind), "label": label, "searched_label": fold(label)}
     return Source(runner.run(sa.insert(SOURCE).values(values).returning(SOURCE.c.id)).scalar_one(), kind, label)
 

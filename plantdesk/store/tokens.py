@@ -47,7 +47,7 @@ _LOOK_UP = sa.select(*_SOURCE, _TOKEN.expires_at, _TOKEN.revoked_at).where(_TOKE
 
 
 class StoreTokens(TokenStore):
-    """The tokens of one store. All methods may be called from any thread."""
+    """The tokens of an open store: writes them by its writer thread. All methods may be called from any thread."""
 
     def __init__(
         self, write: Callable[..., Future[Any]], reader: Callable[[], StoreReader], subscribe: Subscribe

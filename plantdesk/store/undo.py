@@ -39,12 +39,12 @@ def undo_change(writer: ChangeWriter, change: Change | int | None, source: Sourc
 
 
 def redo_latest(writer: ChangeWriter, source: Source) -> Undone:
-    """Undo the latest undo that is in force, if nothing else was changed since. Raises as `undo_change` does."""
+    """Undo the latest undo that is not undone itself, if nothing was changed since. Raises as `undo_change` does."""
     return _revert(writer, _check_desk(writer, _find_undo_to_redo(writer.runner)), source)
 
 
 def _check_desk(writer: ChangeWriter, latest: Change) -> Change:
-    """Return the change `latest`. Raises NothingToUndoError if another desk made it: that is undone only by number."""
+    """Return the change `latest`. Raises NothingToUndoError if another desk made it: undo needs its number."""
     if writer.desk and latest.desk not in {"", writer.desk}:
         reason = Text("{desk} has made this: {title}. To undo it all the same, type `plantdesk undo {number}`.")
         raise NothingToUndoError(reason, title=latest.title, desk=shortened(latest.desk), number=latest.number)
@@ -100,7 +100,7 @@ def _find_latest(runner: Runner, condition: sa.ColumnElement[bool], message: Tex
 
 
 def _revert(writer: ChangeWriter, change: Change, source: Source) -> Undone:
-    """Restore the plants of a change as they were before it, by the writer's change, and mark the former as undone.
+    """Restore the plants of a change as they were before it, as a new change, and mark the old change as undone.
 
     Raises UndoConflictError, and NothingToUndoError, also if another program has written before-images that break a
     rule of the tables.
@@ -138,7 +138,7 @@ class _Reversal:
         )
 
     def run(self) -> partial[Undone]:
-        """Restore the plants that nothing has changed since; return the result but for its change, not recorded yet.
+        """Restore the plants that nothing has changed since; return a function that adds the change to the result.
 
         Raises UndoConflictError.
         """
@@ -185,7 +185,7 @@ class _Reversal:
         return plants
 
     def _images_insert(self) -> sa.Insert:
-        """Return the INSERT of before-images for the undo: the rows, now, of plants that nothing has changed since."""
+        """Return the INSERT of the undo's before-images: present rows of plants that nothing has changed since."""
         rows = (PLANT.c[column] for column in SHARED_COLUMNS)
         columns = (self._number, UNDONE.c.plant_id, VERSION_BEFORE, *rows, PLANT.c.change)
         is_gone = VERSION.is_(None) & UNDONE.c.after.is_(None)
@@ -218,7 +218,7 @@ class _Reversal:
 
 
 def _mark_undone(runner: Runner, number: int) -> None:
-    """Mark a change as undone, and the change that it undid itself as in force again, and so on."""
+    """Mark a change as undone. If it is an undo itself, mark the change that it undid as not undone, and so on."""
     undoes: int | None = number
     later = number + 1
     is_undone = True

@@ -33,7 +33,7 @@ def running_future() -> Future[Any]:
 
 
 class AddJob(NamedTuple):
-    """Plants of one caller, to share a transaction with those of others."""
+    """Plants of one caller, which may share a transaction with plants of other callers."""
 
     entries: Entries
     done: OutcomesReceiver
@@ -43,7 +43,7 @@ class AddJob(NamedTuple):
         self.resolve([error] * len(self.entries))
 
     def resolve(self, outcomes: list[Outcome]) -> None:
-        """Pass on the outcome of each entry."""
+        """Call `done` with the outcome of each entry; log its exception, since the writer thread must go on."""
         try:
             self.done(outcomes)
         except Exception:  # noqa: BLE001  a defect of the caller must not end the writer thread
@@ -65,7 +65,7 @@ class WriteJob:
 
 
 class PollJob:
-    """Asks for what other processes have committed."""
+    """Lets the writer thread look for commits of other processes."""
 
     def fail(self, error: Exception) -> None:
         """Do nothing: no caller waits for a poll."""
@@ -102,14 +102,14 @@ class WriteQueue:
         return not self._jobs and not self._is_closed
 
     def next_job(self, timeout: float) -> Job | None:
-        """Return the next job, None at the end. Raises Empty after `timeout` seconds."""
+        """Remove and return the next job; None if all are done after `close`. Raises Empty after `timeout` seconds."""
         with self._changed:
             if not self._changed.wait_for(lambda: self._jobs or self._is_closed, timeout):
                 raise Empty
             return self._jobs.popleft() if self._jobs else None
 
-    def group(self, first: AddJob) -> list[AddJob]:
-        """Return `first` and the adds that are queued after it, up to another kind of job."""
+    def take_group(self, first: AddJob) -> list[AddJob]:
+        """Remove the adds queued right after `first`, up to `_GROUP_LIMIT` entries; return them after `first`."""
         group = [first]
         size = len(first.entries)
         with self._changed:

@@ -216,7 +216,7 @@ def test_a_failure_of_the_target_ends_the_reading_of_a_server(new: New, postgres
         "SELECT n, repeat('Fern', 200), repeat('fern', 200), n, 0, 1 FROM generate_series(1, 20000) AS n",
         source.name,
     )
-    with pytest.raises(StopIteration), source.all_rows() as rows:  # noqa: PT012
+    with pytest.raises(StopIteration), source.open_all_rows() as rows:  # noqa: PT012
         reading = rows.rows(PLANT)
         next(reading)
         raise StopIteration

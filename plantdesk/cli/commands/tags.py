@@ -36,7 +36,7 @@ def rename(options: argparse.Namespace) -> int:
     with open_existing_store(options.database) as store:
         known = _read_known_tags(store)
         edit = RenameTag(options.tag, options.new, options.branch)
-        tags = edit.mapping(lambda: known)
+        tags = edit.new_tags_by_old(lambda: known)
         if taken := [new for tag, new in tags.items() if new in known and new not in tags and tag in known]:
             text = Text("There is a tag “{tag}” already. To join both, type: plantdesk tag merge")
             raise PlantDeskError(text, tag=shortened(str(taken[0])))

@@ -1,1 +1,1 @@
-"""The kind of store on a PostgreSQL server, which several desks share. Reached through its location alone."""
+"""The shared store: a PostgreSQL database that several computers (desks) use. Only `plantdesk.store` imports it."""

@@ -1,4 +1,4 @@
-"""The address of a database on a PostgreSQL server, with and without its secrets. Does not import the driver."""
+"""The address of a database on a PostgreSQL server, with and without its secrets. It must not import the driver."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class AddressSyntaxError(StoreUnreachableError):
 
 @dataclass(frozen=True)
 class Address:
-    """A database on a server. `secrets` are never part of what is shown or stored."""
+    """The address of a database on a server. `secrets` are never part of what is shown or stored."""
 
     user: str
     hosts: str
@@ -52,7 +52,7 @@ class Address:
 
     @classmethod
     def parse(cls, url: str) -> Self:
-        """Return the address that a URL of libpq names. Raises AddressSyntaxError."""
+        """Parse a URL of libpq, such as postgresql://user@host/database. Raises AddressSyntaxError."""
         match = _URL.fullmatch(url)
         if match is None or "\0" in url:
             raise AddressSyntaxError
@@ -73,14 +73,14 @@ class Address:
 
     @property
     def url(self) -> str:
-        """The address without a password."""
+        """The address as a URL of libpq, without its secrets."""
         user = f"{quote(self.user, safe='')}@" if self.user else ""
         parameters = f"?{urlencode(self.parameters)}" if self.parameters else ""
         return f"postgresql://{user}{quote(self.hosts, safe=',:[]')}/{quote(self.database, safe='')}{parameters}"
 
     @property
     def name(self) -> str:
-        """The name of the database."""
+        """The name of the database; without one, that of the user, as libpq does."""
         return self.database or dict(self.parameters).get("dbname") or self.user or "PostgreSQL"
 
     @property
@@ -111,7 +111,7 @@ class Address:
 
     @cached_property
     def refusals(self) -> list[tuple[StoreError, float]]:
-        """The last refusal to sign in, and the time (monotonic) of the next attempt: servers ban too frequent ones."""
+        """The last refusal to sign in, and the monotonic time of a retry: servers ban too many. `connect` sets it."""
         return []
 
     @cached_property
@@ -143,7 +143,7 @@ class Address:
         return load_password(self.account)
 
     def with_password(self, password: str) -> Self:
-        """Return the address with this password instead of any other; empty: with none."""
+        """Return the address with this password instead of any other; an empty one removes the password."""
         secrets = {**dict(self.secrets), "password": password} if password else {}
         return replace(self, secrets=tuple(secrets.items()))
 
@@ -164,7 +164,7 @@ class Address:
         )
 
     def hba_line(self, client: str) -> str:
-        """Return the line of pg_hba.conf that lets the user in from a client; empty: from its whole network."""
+        """Return the line of pg_hba.conf that admits the user from the address `client`, or from the same network."""
         kind = "hostssl" if self.is_encrypted else "host"
         names = (
             name if re.fullmatch(r"[\w.-]+", name) else f'"{name}"' for name in (self.name, self.user or getuser())

@@ -1,6 +1,6 @@
-"""The roles of a shared store, as SQL; the rights of a user; the test of an address.
+"""SQL that creates the roles of a shared store; the rights of its user; the test of an address.
 
-The third role owns the tables, so that its members can update them.
+The role with all rights owns the tables, so that its members can update them.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ def probe(address: Address) -> ConnectionProbe:
 
 
 def _probe_tables(connection: Connection, address: Address, probed: ConnectionProbe) -> ConnectionProbe:
-    """Test the tables of the store. Raises StoreError and psycopg.Error."""
+    """Test the tables and the user's rights; return `probed` with the results. Raises StoreError and psycopg.Error."""
     started = time.monotonic()
     version = read_version(connection)
     probed = probed._replace(milliseconds=(time.monotonic() - started) * 1000)

@@ -253,14 +253,14 @@ def _resolve_defaults(conninfo: Mapping[str, str]) -> dict[str, str]:
 
 
 def _user_root_file() -> Path:
-    """Return the file in which libpq looks for the user's own authorities."""
+    """Return the file in which libpq looks for certificate authorities that the user has added."""
     if os.name == "nt":
         return Path(os.environ.get("APPDATA", "")) / "postgresql" / "root.crt"
     return paths.home_folder() / ".postgresql" / "root.crt"
 
 
 def _find_system_root() -> str:
-    """Return the file of the system's authorities; “system” if OpenSSL is to find them itself."""
+    """Return the file of the system's certificate authorities; “system” if OpenSSL is to find them itself."""
     if "SSL_CERT_FILE" in os.environ or "SSL_CERT_DIR" in os.environ:
         return "system"
     if os.name == "nt":
@@ -270,7 +270,7 @@ def _find_system_root() -> str:
 
 @cache
 def _export_system_root() -> str:
-    """Return a file with the authorities of Windows' certificate store, until the program ends."""
+    """Write the authorities of Windows' certificate store to a file, which is removed at exit; return its name."""
     authorities = ssl.create_default_context().get_ca_certs(binary_form=True)
     with tempfile.NamedTemporaryFile("w", prefix="plantdesk-", suffix=".pem", delete=False) as file:
         file.write("".join(map(ssl.DER_cert_to_PEM_cert, authorities)))

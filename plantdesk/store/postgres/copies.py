@@ -57,8 +57,8 @@ _MAX_NAME_LENGTH = 40
 
 
 @contextmanager
-def all_rows(address: Address) -> Iterator[StoreRows]:
-    """Read a store in one snapshot. Raises StoreError."""
+def open_all_rows(address: Address) -> Iterator[StoreRows]:
+    """Connect; in the block, all rows are read in one snapshot. Raises StoreError."""
     with translate_errors(address), closing(connect(with_long_timeouts(address), READER, LONG_TIMEOUT)) as connection:
         check_readable(read_version(connection), address.name, address.server)
         connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
@@ -71,7 +71,7 @@ def all_rows(address: Address) -> Iterator[StoreRows]:
 
 def fill_database(address: Address, source: StoreRows, progress: ReportFraction | None = None) -> Copied:
     """Copy all rows to the empty tables of a database. Raises NulInStoreError and StoreError; then all is as before."""
-    with_nul = source.with_nul()
+    with_nul = source.find_nul()
     if any(with_nul):
         raise NulInStoreError(*with_nul)
     address = with_long_timeouts(address)
@@ -146,12 +146,12 @@ class SharedBackups(BackupMaker):
     @contextmanager
     def _open_source(self) -> Iterator[tuple[StoreState, WriteCopy]]:
         paths.data_folder()
-        with all_rows(self._address) as rows:
+        with open_all_rows(self._address) as rows:
             state = StoreState(rows.identity, rows.last_seq, rows.last_change)
             yield state, partial(new_copy, rows=rows, is_backup=True)
 
     def preview(self, backup: Path) -> RestorePreview:
-        """Return the effect of restoring a backup."""
+        """Return the effect of restoring a backup, which is compared in temporary tables of the server."""
         with self._load_backup(backup) as (preview, _):
             return preview
 
@@ -162,7 +162,7 @@ class SharedBackups(BackupMaker):
                 return Restored(preview, None, tokens_retained=True)
             transactions.check_may_change()
             saved = self.make(BackupKind.BEFORE_RESTORE)
-            change = transactions.write(partial(_exchange, source, backup.name))
+            change = transactions.write(partial(_replace_plants, source, backup.name))
         return Restored(preview, saved.path, tokens_retained=True, change=change)
 
     @contextmanager
@@ -187,7 +187,7 @@ def _copy_restored(reading: sqlite3.Connection, connection: Connection) -> None:
     connection.execute("ANALYZE restored")
 
 
-def _exchange(source: Source, name: str, writer: PostgresChangeWriter) -> Change:
+def _replace_plants(source: Source, name: str, writer: PostgresChangeWriter) -> Change:
     ((last_seq,),) = execute(writer.connection, "SELECT coalesce(max(seq), 0) FROM restored")
     writer.seq = max(writer.seq, last_seq)
     return replace_plants(writer, source, name)

@@ -30,7 +30,7 @@ _SOURCE_KEY = """(ARRAY(
 
 
 class PostgresDatabase(Database):
-    """A server, by psycopg."""
+    """PostgreSQL, by the driver psycopg."""
 
     dialect = PGDialect_psycopg(dbapi=psycopg)  # type: ignore[no-untyped-call]
     integrity_error = errors.IntegrityError
@@ -53,7 +53,7 @@ class PostgresDatabase(Database):
 
     @override
     def contains_searched(self, column: sa.ColumnElement[Any], text: str) -> sa.ColumnElement[bool]:
-        """Compare with a pattern, as the index of trigrams can."""
+        """Use LIKE, which the trigram index supports."""
         pattern = text.replace("/", "//").replace("%", "/%").replace("_", "/_")
         return column.like(f"%{pattern}%", escape="/")
 
@@ -82,7 +82,7 @@ class PostgresDatabase(Database):
 
     @override
     def prepare_table(self, runner: Runner, table: Table) -> None:
-        """Truncate: nothing but the connection itself would ever free the space of deleted rows."""
+        """Create the table or TRUNCATE it: the server never frees the deleted rows of a temporary table by itself."""
         runner.run(CreateTable(table, if_not_exists=True))
         execute(runner.driver, f"TRUNCATE {table}")
 
@@ -106,7 +106,7 @@ class PostgresDatabase(Database):
     def combine(
         self, first: sa.Insert | sa.Update, second: sa.Delete | sa.Insert | sa.Update
     ) -> Sequence[sa.Executable]:
-        """Return one statement: they take one round trip."""
+        """Return one statement that makes both changes, by a CTE: it takes one round trip."""
         return (second.add_cte(first.cte("first")),)
 
 
@@ -115,5 +115,5 @@ DATABASE = PostgresDatabase()
 
 
 def runner_of(connection: Connection) -> Runner:
-    """Return a Runner for a connection."""
+    """Return a Runner for an open connection, by which SQLAlchemy runs statements on it."""
     return DATABASE.new_runner(connection)

@@ -55,7 +55,7 @@ def record_desk(connection: Connection, name: str) -> None:
 
 
 def read_desks(connection: Connection, own_name: str, max_age_ms: int = _LISTED_MS) -> list[Desk]:
-    """Return the desks seen within `max_age_ms`; those of version 1 by their commits alone. Raises psycopg.Error."""
+    """Return the desks seen within `max_age_ms` (tables of version 1: those that committed). Raises psycopg.Error."""
     has_table = connection.execute("SELECT to_regclass('plantdesk.desk') IS NOT NULL").fetchone() == (True,)
     listed = f"{_NOTED} UNION ALL {_COMMITTED}" if has_table else _COMMITTED
     rows = execute(connection, _LISTED.format(found=listed), {"lately": max_age_ms})

@@ -89,7 +89,7 @@ class EncodingRefusedError(StoreUnreachableError):
 
 
 class RightsMissingError(StoreReadOnlyError):
-    """The server's user may not do this."""
+    """The user who signed in to the server lacks a right for this."""
 
     text = Text("Your user of the shared store has no right to do this. Ask who administrates the server.")
 
@@ -171,7 +171,7 @@ _ERRORS_BY_MESSAGE: tuple[tuple[str, Callable[..., StoreError]], ...] = (
 
 
 def connection_error(error: psycopg.Error, address: Address) -> StoreError:
-    """Return the error for users if a connection could not be opened."""
+    """Return the StoreError for an error of connecting, by its SQLSTATE or, without one, by the text of libpq."""
     message = str(error)
     if (translation := translate_error(error)) is not None and error.sqlstate is not None:
         return translation
@@ -186,7 +186,7 @@ def connection_error(error: psycopg.Error, address: Address) -> StoreError:
 
 
 def translate_error(error: psycopg.Error) -> StoreError | None:
-    """Return the error for users that stands for an error of psycopg; None for a defect of PlantDesk."""
+    """Return the StoreError for an error of psycopg, by its class; None if the error is a defect of PlantDesk."""
     return next((make_error() for cause, make_error in _ERRORS_BY_CLASS if isinstance(error, cause)), None)
 
 

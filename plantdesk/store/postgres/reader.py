@@ -1,4 +1,4 @@
-"""Reading a shared store. All readers of a desk share one connection, query by query: a server has few of them."""
+"""Reads a shared store. All readers of a desk take turns on one connection, since a server accepts only few."""
 
 from __future__ import annotations
 
@@ -111,6 +111,7 @@ class ReadConnection:
             connection.abandon()
 
     def _open(self) -> Connection:
+        """Return the connection, a new one if needed; soon after a failure, raise that again. Raises StoreError."""
         if self._is_closed:
             raise StoreClosedError
         if self._connection is None:
@@ -195,7 +196,7 @@ class PostgresReader(StoreReader):
 
     @override
     def close(self) -> None:
-        """Do nothing: the shared connection is closed by its owner."""
+        """Do nothing: the store closes the connection that its readers share."""
 
     @override
     def ask(self, query: Callable[[Runner], _Result], *, snapshot: bool = False) -> _Result:
@@ -217,7 +218,7 @@ class StandalonePostgresReader(PostgresReader):
     """A reader with a connection of its own."""
 
     def __init__(self, address: Address) -> None:
-        """Connect. Raises StoreError."""
+        """Connect, and check the version of the tables. Raises StoreError."""
         super().__init__(ReadConnection(address))
         try:
             check_readable(self._shared.ask(self, read_version), address.name, address.server)

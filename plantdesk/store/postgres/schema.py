@@ -82,7 +82,7 @@ VERSION_COLUMNS = "version, coalesce((to_jsonb(state) ->> 'reads_from')::integer
 
 
 def _fill_searched_columns(connection: Connection[Any]) -> None:
-    """Fill the columns of the texts as they are searched: only Python can fold them."""
+    """Fill the columns of folded texts, page by page: only Python can fold a text."""
     connection.execute("""CREATE TEMP TABLE given (a bigint, b bigint, searched_name text COLLATE "C",
                                                  searched_tag text COLLATE "C", searched_note text COLLATE "C")""")
     for table, keys in (("plant", "id, id"), ("before_image", "change, plant_id")):
@@ -256,7 +256,7 @@ def read_version(connection: Connection[Any]) -> TablesVersion | None:
 
 
 def write_refusal(tables: TablesVersion) -> StoreError | None:
-    """Return the error for which this PlantDesk must not write to tables of a version; None if it may."""
+    """Return, as an error, why this PlantDesk must not write to tables of a version; None if it may."""
     if tables.reads_from > SCHEMA_VERSION:
         return StoreTooNewError(
             Text("The shared store was updated by a newer PlantDesk. Update PlantDesk on this computer.")
@@ -276,7 +276,7 @@ def check_readable(tables: TablesVersion | None, database: str, server: str) -> 
 
 
 def migrate(connection: Connection[Any]) -> None:
-    """Create the tables, or bring them up to date. Raises psycopg.Error; then nothing has changed."""
+    """Create the tables, or update them. Raises psycopg.Error and UpdateRightsError; then nothing has changed."""
     with connection.transaction():
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK_NUMBER,))
         tables = read_version(connection)

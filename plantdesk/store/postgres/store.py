@@ -48,7 +48,7 @@ _CLOSE_INTERVAL = 3.0
 
 
 class PostgresWriter(WriterThread):
-    """The thread that owns the connection of all writes."""
+    """The writer thread of a shared store, which has the connection of all ordinary writes; an import has its own."""
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class PostgresWriter(WriterThread):
         try:
             while (job := self._next_job()) is not None:
                 if isinstance(job, AddJob):
-                    self._report_added(self._add_jobs(self._queue.group(job)))
+                    self._report_added(self._add_jobs(self._queue.take_group(job)))
                 elif isinstance(job, WriteJob):
                     self._write(job)
                 else:
@@ -98,6 +98,7 @@ class PostgresWriter(WriterThread):
             self._transactions.close()
 
     def _next_job(self) -> Job | None:
+        """Wait for the next job, None at the end; prune while idle. While writes fail, return a PollJob each second."""
         while True:
             with contextlib.suppress(Empty):
                 return self._queue.next_job(_IDLE_INTERVAL if self.write_error is None else _RETRY_DELAY)
@@ -185,7 +186,7 @@ class PostgresWriter(WriterThread):
 
 
 class PostgresStore(BaseStore):
-    """An open store. All methods may be called from any thread."""
+    """An open shared store. All methods may be called from any thread."""
 
     _writer: PostgresWriter
     _first_backup = 60.0  # until then a window reads what it shows
@@ -272,7 +273,7 @@ class PostgresImport(StoreImport):
     """An import into a shared store."""
 
     def __init__(self, transactions: PostgresTransactions, writer: PostgresWriter) -> None:
-        """Begin; `transactions` have a connection for this import alone. Raises StoreError."""
+        """Create the import's tables by `transactions`, which no one else may use. Raises StoreError."""
         self._transactions = transactions
         self._writer = writer
         with translate_errors():

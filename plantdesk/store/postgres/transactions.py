@@ -148,7 +148,7 @@ class PostgresChangeWriter(ChangeWriter):
 
 
 class PostgresTransactions:
-    """Writes on one connection, which is opened again after it was lost."""
+    """The write transactions of one connection to the server, which is opened again after it was lost."""
 
     def __init__(self, address: Address, *, is_large: bool = False) -> None:
         """Connect. Raises StoreError.
@@ -271,7 +271,7 @@ class PostgresTransactions:
         return {**rows}, tuple(rows.values()), position
 
     def _accept_late_answer(self, outcome: Outcome) -> Outcome:
-        """Return the plant instead of its refusal if the form sends it again because the outcome was unknown."""
+        """Return the plant instead of its refusal if the form adds it again because the first outcome was unknown."""
         row = outcome.owner if isinstance(outcome, SamePlantError) else outcome
         if isinstance(row, PlantRow) and row.id in self._unknown_ids:
             self._unknown_ids.remove(row.id)
@@ -329,7 +329,7 @@ class PostgresTransactions:
         return result
 
     def check_writable(self) -> None:
-        """Raise StoreError unless this user can write to the store now."""
+        """Raise StoreError unless this user can write to the store now; update `missing_rights`."""
         connection = self._open_to_write()
         with translate_errors(self._address):
             self.missing_rights = read_missing_rights(connection)
@@ -345,7 +345,7 @@ class PostgresTransactions:
             raise self.missing_rights
 
     def prune(self) -> bool:
-        """Remove some outdated images and keys; return whether there may be more. Raises StoreError."""
+        """Remove some old before-images and keys of commits; return whether there may be more. Raises StoreError."""
         connection = self._open_to_write()
         if self.missing_rights is not None:
             return False
@@ -372,7 +372,7 @@ class PostgresTransactions:
                 raise
 
     def settle(self, key: UUID) -> int | None:
-        """Return the position of the commit with this key; None if it never commits. Raises OutcomeUnknownError."""
+        """Return the position of the commit `key`; prevent it if it is missing (None). Raises OutcomeUnknownError."""
 
         def position_of(connection: Connection) -> int | None:
             if execute(connection, _SETTLE, {"key": key, "desk": self._address.desk}).fetchone() is not None:
@@ -383,7 +383,7 @@ class PostgresTransactions:
         return self._retry_until_answered(position_of)
 
     def _retry_until_answered(self, step: Callable[[Connection], _Result]) -> _Result:
-        """Run a step, on new connections as long as they are lost. Raises OutcomeUnknownError after some seconds."""
+        """Run a step; repeat it on a new connection if it fails. Raises OutcomeUnknownError after `_SETTLE_TIMEOUT`."""
         deadline = time.monotonic() + _SETTLE_TIMEOUT
         while True:
             try:

@@ -60,8 +60,8 @@ _IS_USED = "SELECT EXISTS (SELECT 1 FROM plant) OR EXISTS (SELECT 1 FROM change)
 
 
 @contextmanager
-def all_rows(path: Path) -> Iterator[StoreRows]:
-    """Read the store at `path` in one snapshot. Raises NoStoreError and StoreError."""
+def open_all_rows(path: Path) -> Iterator[StoreRows]:
+    """Open the store at `path`; in the block, all rows are read in one snapshot. Raises NoStoreError and StoreError."""
     with translate_file_errors(path):
         if is_absent(resolve_path(path)):
             raise NoStoreError(file=path.name)
@@ -147,7 +147,7 @@ WriteCopy = Callable[[Path], object]
 
 
 class BackupMaker(BackupFolder, ABC):
-    """The backups of a store, see `StoreBackups`."""
+    """Makes the backups of a store; with `preview` and `restore` of a subclass it is a `StoreBackups`."""
 
     suffix = ".db"
     #: The fewest seconds between two automatic backups.
@@ -214,7 +214,7 @@ class FileBackups(BackupMaker):
     is_shared = False
 
     def __init__(self, path: Path, file: StoreFile | None = None) -> None:
-        """`file`: the store, if this process has it open."""
+        """`file` is the store that this process has open; without it, each backup opens the file."""
         super().__init__(Path(os.path.realpath(path)))
         self._file = file
 

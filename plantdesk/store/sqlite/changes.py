@@ -110,7 +110,7 @@ def _find_refusal(token: _Token | None, added: int, token_refusal: PlantDeskErro
 
 
 def _read_valid_tokens(connection: sqlite3.Connection, sources: Collection[Source], now: int) -> dict[Source, _Token]:
-    """Return the sources whose token is valid in this file: it may have been looked up before the file was replaced."""
+    """Return the valid tokens by source. They are checked again, as the file may have been replaced meanwhile."""
     sql = """SELECT plants_added, max_plants FROM token
              WHERE id = ? AND source_id = ? AND digest IS coalesce(?, digest)
              AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)
@@ -182,7 +182,7 @@ class SqliteImport(StoreImport):
     """An import into a SQLite store."""
 
     def __init__(self, file: StoreFile, writer: WriterThread) -> None:
-        """Begin. Raises StoreError and OSError."""
+        """Open a connection with a new file for the import's tables. Raises StoreError and OSError."""
         self._writer = writer
         with ExitStack() as stack, translate_errors():
             connection, self._temporary = _connect_with_import_file(file, stack)
@@ -201,6 +201,8 @@ class SqliteImport(StoreImport):
 
     @override
     def _write(self, step: Callable[[ChangeWriter], Applied]) -> Applied:
+        """Run the step on the writer thread; on Ctrl+C cancel it, but return its result if it was committed."""
+
         def action(writer: ChangeWriter) -> Applied:
             with self._interruptible(writer.runner.driver):
                 return step(writer)
@@ -219,10 +221,7 @@ class SqliteImport(StoreImport):
 
 
 def _connect_with_import_file(file: StoreFile, stack: ExitStack) -> tuple[sqlite3.Connection, Path]:
-    """Return a connection to the store, and a new file that it has attached as `other`; `stack` removes the file.
-
-    Raises StoreError and OSError.
-    """
+    """Connect to the store; attach a new file as `other`, which `stack` removes. Raises StoreError and OSError."""
     with translate_errors():
         try:
             temporary = stack.enter_context(temporary_file(file.path))

@@ -110,10 +110,7 @@ def snapshot(connection: sqlite3.Connection) -> Iterator[None]:
 
 @contextmanager
 def transaction(connection: sqlite3.Connection, *, mode: str = "IMMEDIATE") -> Iterator[None]:
-    """Commit what a block does as a whole, or not at all; the write lock is held from the start, unless deferred.
-
-    Raises sqlite3.Error.
-    """
+    """Commit what a block writes, or roll it back; take the write lock first, unless deferred. Raises sqlite3.Error."""
     connection.execute(f"BEGIN {mode}")
     try:
         yield
@@ -132,7 +129,7 @@ def check_whole(connection: sqlite3.Connection) -> None:
 
 
 def store_error(error: sqlite3.Error) -> StoreError:
-    """Return the StoreError that stands for an error of SQLite."""
+    """Return the StoreError for an error of SQLite, by its result code."""
     code = getattr(error, "sqlite_errorcode", None)
     cause = _ERRORS_BY_CODE.get(code) or _ERRORS_BY_CODE.get(code & 0xFF) if code is not None else None
     if cause is None:
@@ -169,14 +166,14 @@ def _continue_query() -> int:
 
 
 def add_functions(connection: sqlite3.Connection) -> None:
-    """Make `searched` and `is_unicode`, of a text CAST as BLOB, and `alike_key` available on a connection."""
+    """Add the SQL functions `alike_key` and, for a text CAST as BLOB, `searched` and `is_unicode` to a connection."""
     connection.create_function("searched", 1, _fold_blob, deterministic=True)
     connection.create_function("alike_key", 3, folding.alike_key, deterministic=True)
     connection.create_function("is_unicode", 1, _is_unicode_blob, deterministic=True)
 
 
 def _fold_blob(text: bytes | None) -> str | None:
-    """Return a text as it is searched, also one of another program that is not UTF-8."""
+    """Return a text folded, also one of another program that is not UTF-8."""
     return None if text is None else folding.fold(text.decode(errors="replace"))
 
 

@@ -55,9 +55,9 @@ def _check_counters(row: tuple[int, int, int] | None) -> FileCounters:
 
 
 class FileState(NamedTuple):
-    """What a database file says about itself.
+    """The state that a database file stores about itself.
 
-    The identity of the store, the number of its last commit that has one, and SQLite's schema version; a file of
+    The identity of the store, the number of the last commit that was counted, and SQLite's schema version; a file of
     PlantDesk 0.1.0 has neither identity nor number.
     """
 
@@ -96,7 +96,7 @@ def begin_log(connection: sqlite3.Connection, base: FileState) -> FileCounters:
 
 
 def renumber(copy: sqlite3.Connection) -> None:
-    """Give a copy of a store, of any version, a number that no log continues. Raises sqlite3.Error."""
+    """Give a copy of a store, of any version, a random commit number, so that no log fits it. Raises sqlite3.Error."""
     copy.execute("UPDATE store SET other_commits = ?", (_make_first_number(FileState(number=secrets.randbits(62))),))
 
 

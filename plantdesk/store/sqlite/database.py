@@ -28,7 +28,7 @@ _ROWS_PER_INSERT = 100
 
 
 class SqliteDatabase(Database):
-    """A file, by the module sqlite3."""
+    """SQLite, by Python's module sqlite3."""
 
     dialect = SQLiteDialect_pysqlite(dbapi=sqlite3, paramstyle="named")
     integrity_error = sqlite3.IntegrityError
@@ -93,7 +93,7 @@ DATABASE = SqliteDatabase()
 
 
 def runner_of(connection: sqlite3.Connection) -> Runner:
-    """Return a Runner for a connection."""
+    """Return a Runner for an open connection, by which SQLAlchemy runs statements on it."""
     return DATABASE.new_runner(connection)
 
 

@@ -97,7 +97,7 @@ class SqliteReader(StoreReader):
 
     @contextmanager
     def _query_runner(self, *, snapshot: bool = False) -> Iterator[Runner]:
-        """Yield a Runner for the file that the writer has open now, perhaps another one than at the last query."""
+        """Yield a Runner for the file that the writer has open now; connect anew if it is another one."""
         try:
             with translate_errors():
                 if self._generation != self._file.generation:

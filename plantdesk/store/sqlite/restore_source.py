@@ -66,8 +66,8 @@ _UNKNOWN = (0, SourceKind.OTHER, "")
 def load_backup(connection: sqlite3.Connection, file: Path) -> RestorePreview:
     """Fill `temp.restored` and `temp.restored_source` of `connection` with the plants of `file`, which is only read.
 
-    Returns a preview without a difference. Not in a transaction. Raises BackupUnusableError, which names the first row
-    that is not valid, and StoreError.
+    Returns a preview without a difference. The connection must not be in a transaction. Raises BackupUnusableError,
+    which names the first invalid row, and StoreError.
     """
     path = _resolve_checked(file)
     add_functions(connection)
@@ -219,7 +219,7 @@ def _read_intact_sources(reading: sqlite3.Connection) -> list[tuple[int, str, st
 
 
 def _read_intact_pages(reading: sqlite3.Connection) -> Iterator[list[tuple[Any, ...]]]:
-    """Yield pages of the rows that can be read: a range of ids that meets damage is halved until it does not."""
+    """Yield pages of the rows that can be read: a range of ids in which reading fails is halved and tried again."""
     columns = f"SELECT {_COLUMNS} FROM plant WHERE id BETWEEN ? AND ? AND {_IS_VALID} ORDER BY id LIMIT {_PAGE_SIZE}"
     sql = columns.format(note=_note_expression(reading, "main"))
     ranges = [(SMALLEST_ID, LARGEST_ID)]

@@ -29,7 +29,7 @@ _log = logging.getLogger(__name__)
 
 
 class SqliteWriter(WriterThread):
-    """The thread with the only connection that writes."""
+    """The writer thread of a file, with the only connection of this process that writes to it."""
 
     def __init__(
         self, file: StoreFile, publish: Callable[[Changes], None], report_health: Callable[[StoreError | None], None]
@@ -55,7 +55,7 @@ class SqliteWriter(WriterThread):
         try:
             while (job := self._next_job()) is not None:
                 if isinstance(job, AddJob):
-                    self._publish(Changes(self._add_jobs(self._queue.group(job)).added))
+                    self._publish(Changes(self._add_jobs(self._queue.take_group(job)).added))
                 elif isinstance(job, WriteJob):
                     self._run_write(job)
                 others_wait = isinstance(job, WriteJob) and not self._queue.is_empty()  # perhaps for seconds
@@ -70,6 +70,7 @@ class SqliteWriter(WriterThread):
             self._file.close()
 
     def _next_job(self) -> Job | None:
+        """Wait for the next job, None at the end; meanwhile look for commits of others, and maintain the file."""
         polls = 0
         while True:
             try:
@@ -103,7 +104,7 @@ class SqliteWriter(WriterThread):
 
 
 class SqliteStore(BaseStore):
-    """An open store. All methods may be called from any thread."""
+    """An open store in a file. All methods may be called from any thread."""
 
     _writer: SqliteWriter
 

@@ -106,10 +106,7 @@ class WriteConnection:
 
     @contextlib.contextmanager
     def write_transaction(self, publish: Callable[[Changes], None]) -> Iterator[None]:
-        """Commit what a block writes; before it, pass to `publish` what others have committed.
-
-        Raises StoreDamagedError and sqlite3.Error.
-        """
+        """Publish what others committed, then commit what a block writes. Raises StoreDamagedError, sqlite3.Error."""
         with transaction(self.sqlite):
             publish(self.poll())
             yield
@@ -134,6 +131,7 @@ class WriteConnection:
             return self._poll()
 
     def _poll(self) -> Changes:
+        """Return what others have committed since `counters`, and update these; called in an open transaction."""
         # In a transaction the version is that of its snapshot, after something was read; each write comes through here.
         self.sqlite.execute("SELECT 1 FROM store").fetchone()
         version = self._data_version()
@@ -216,7 +214,7 @@ class WriteConnection:
         return is_whole and log_size(self._file.path) > self._max_log_bytes
 
     def is_locked(self) -> bool:
-        """Return whether this connection cannot write now: another one writes, or there is another cause."""
+        """Try to take the write lock for a moment, without waiting for it; return whether that fails, for any cause."""
         (timeout,) = self.sqlite.execute("PRAGMA busy_timeout").fetchone()
         self.sqlite.execute("PRAGMA busy_timeout = 0")
         try:
@@ -282,7 +280,7 @@ class SqliteTransactions:
             connection.sqlite.close()
 
     def open_connection(self) -> WriteConnection:
-        """Return the connection to the file that is under the name now. Raises StoreError while there is none."""
+        """Return the connection to the file now at the path; tell listeners if it is a new file. Raises StoreError."""
         if self._current is not None and self._is_usable(self._current):
             self._is_old_file_saved = False  # any process may write to it from now on
             connection = self._current
@@ -359,7 +357,7 @@ class SqliteTransactions:
             self._is_old_file_saved = True
 
     def poll(self) -> None:
-        """Publish what others have committed, and open the file that has replaced the present one."""
+        """Publish what others have committed; open a file that has replaced the present one. Record errors only."""
         try:
             with translate_errors():
                 connection = self.open_connection()
@@ -371,7 +369,7 @@ class SqliteTransactions:
 
     @contextlib.contextmanager
     def durable_transaction(self) -> Iterator[WriteConnection]:
-        """Commit what a block writes, durably, to the file that has the name now. Raises StoreError."""
+        """Commit what a block writes, durably, to the file now at the path; record the health. Raises StoreError."""
         try:
             with translate_errors():
                 connection = self.open_connection()

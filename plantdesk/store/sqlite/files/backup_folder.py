@@ -35,7 +35,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class BackupFolder:
-    """The backups of the store at `path`. For any thread and process: nothing is kept in memory.
+    """The backups of the store at `path`. Any thread and process may use it: nothing is kept in memory.
 
     Automatic backups and those of the user are in `folder`, which the settings may name. Those before an update or a
     restore are beside the store: update and restore must not depend on a drive that is not connected.

@@ -1,4 +1,4 @@
-"""Whether there is room on the disk of a store."""
+"""Free space on the disk of a store, and the size that its log may have there."""
 
 from __future__ import annotations
 

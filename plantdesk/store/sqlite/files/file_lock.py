@@ -65,7 +65,7 @@ def file_id(path: str | Path) -> FileId | None:
 
 
 class LockedStore:
-    """The lock of one store file, held, and its `last_record`: the files that were last opened under the name."""
+    """The lock of a store file while it is held, with `last_record`: the files last opened under the store's name."""
 
     def __init__(self, handle: int) -> None:
         self._handle = handle
@@ -144,6 +144,7 @@ def read_record(path: Path) -> UseRecord:
 
 
 def _read_record(handle: int) -> UseRecord:
+    """Return the record in an open lock file; an empty one if it is missing or malformed."""
     os.lseek(handle, 0, os.SEEK_SET)
     try:
         record = json.loads(os.read(handle, _RECORD_SIZE))

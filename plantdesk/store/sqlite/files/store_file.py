@@ -81,7 +81,7 @@ _MAX_QUIET_CHECKS = 60
 
 
 class StoreFile:
-    """The open file of a store. May be used by any thread; only one may `reopen`."""
+    """The open file of a store. May be used by any thread; only the writer thread may call `reopen`."""
 
     def __init__(self, path: Path, *, create: bool = False) -> None:
         """Open the store at `path` as `SqliteStore` does, and raise the same errors."""
@@ -148,7 +148,7 @@ class StoreFile:
     def checkpoint(self) -> bool:
         """Copy what readers allow from the log into the file; return whether that was all.
 
-        On the thread that may `reopen`. Raises sqlite3.Error.
+        Called on the writer thread. Raises sqlite3.Error.
         """
         if not self.is_current:  # the log of a replaced file is nobody's to copy
             return False
@@ -232,11 +232,11 @@ class StoreFile:
         """Close the connection that keeps the log. May be called again."""
         with contextlib.suppress(OSError, StoreError):
             if not self._opened.read_only:
-                self._close_and_note()
+                self._close_and_record()
         self._opened.connection.close()
 
-    def _close_and_note(self) -> None:
-        """Close, and record the last commit and whether SQLite has deleted the log, which else would count as lost."""
+    def _close_and_record(self) -> None:
+        """Close; record the last commit, and whether SQLite has deleted the log, which would otherwise seem lost."""
         opened = self._opened
         commits = None
         with locked(self.path) as lock:
@@ -281,7 +281,7 @@ def _open_file(path: Path, *, create: bool = False) -> OpenedFile:
 def _open_locked(path: Path, lock: LockedStore, *, can_wait: bool) -> OpenedFile:
     """Open the file under the lock. Raises StoreMovedError if the caller must try again.
 
-    That is if the file or its log was just replaced, or if `_ensure_own_log` has to wait and `can_wait`.
+    It must if the file or its log was just replaced, or if `_ensure_own_log` has to wait and `can_wait` allows it.
     """
     present = _ensure_own_log(path, lock.last_record, can_wait=can_wait)
     connection = _open_checked(path, present.database, is_first_time=lock.last_record.files == StoreFiles())
@@ -330,7 +330,7 @@ def _ensure_own_log(path: Path, record: UseRecord, *, can_wait: bool) -> StoreFi
 def _merge_moved_log(path: Path, present: StoreFiles) -> StoreFiles:
     """Copy the log into the file; if somebody else has both open, with another index of the log, replace the file.
 
-    Whoever closes the file last deletes its log, in which an unknown index shows nothing of what this process adds.
+    By another index, that process does not see what this one adds, and deletes the log if it closes the file last.
     """
     with contextlib.closing(_open_checked(path, present.database, is_first_time=True)) as connection:
         is_busy, pages, copied = connection.execute("PRAGMA wal_checkpoint").fetchone()
