@@ -1,1 +1,1 @@
-"""The window. Imports nothing of `plantdesk.api`, and nothing heavy before the first paint."""
+"""The main window, its features and dialogs. Imports no `plantdesk.api`, and nothing slow before the first paint."""

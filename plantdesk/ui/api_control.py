@@ -1,4 +1,4 @@
-"""Controls the API server of the open store. A function of `desktop.py` creates the server."""
+"""Turns the API server of the open store on and off. It does not import the server: `desktop.py` passes a factory."""
 
 from __future__ import annotations
 
@@ -39,27 +39,27 @@ class StoreServer(Protocol):
 
     @property
     def activity(self) -> Activity:
-        """The last requests."""
+        """The last requests, and how many there were since the start."""
 
     @property
     def state(self) -> ServerState:
-        """The present state."""
+        """Whether the server is off, starting, on, or has failed."""
 
     def subscribe(self, listener: Callable[[ServerState], None]) -> Callable[[], None]:
         """Call `listener` with the present and each new state; return a function that unsubscribes it."""
 
     def start(self, port: int) -> None:
-        """Start to serve on `port`."""
+        """Start to serve on `port` without waiting; a failure becomes the state, and is not raised."""
 
     def restart_on(self, port: int) -> None:
         """Serve on another port. Raises ServerError, and stays on the present port, if that fails."""
 
     def stop(self) -> None:
-        """Stop, and block until that is done."""
+        """Stop the server, and block until it has answered the accepted requests."""
 
 
 class UnreachedStore:
-    """A ServedStore for a server that does not answer: each request fails with the reason. It is its own `tokens`."""
+    """A ServedStore in place of a database that does not answer: its methods fail with `reason`."""
 
     def __init__(self, reason: PlantDeskError) -> None:
         #: What is answered; any thread may read it.
@@ -67,7 +67,7 @@ class UnreachedStore:
 
     @property
     def tokens(self) -> UnreachedStore:
-        """The tokens; none of them can be looked up."""
+        """This object, which is also the token store; it finds no token."""
         return self
 
     def open_lookup(self) -> UnreachedStore:
@@ -75,17 +75,17 @@ class UnreachedStore:
         return self
 
     def source(self, token: str) -> Source:  # noqa: ARG002  nobody knows it
-        """Raise the reason."""
+        """Raise `reason`, as the token cannot be looked up."""
         raise self.reason.with_traceback(None)
 
     def record_use(self, source: Source) -> Future[None]:  # noqa: ARG002  nobody got in
-        """Fail with the reason."""
+        """Return a Future that has failed with `reason`."""
         failed: Future[None] = Future()
         failed.set_exception(self.reason)
         return failed
 
     def add_each(self, entries: Sequence[Entry], done: Callable[[list[Outcome]], None]) -> None:
-        """Fail with the reason."""
+        """Report `reason` as the outcome of each entry."""
         done([self.reason] * len(entries))
 
     def close(self) -> None:
@@ -108,7 +108,7 @@ class ApiControl(QObject):
         create_server: Callable[[ServedStore], StoreServer],
         save_port: Callable[[int], object],
     ) -> None:
-        """Serve on `port` until the user chooses another one; `save_port` saves it."""
+        """Use `port` until the user chooses another one, which `save_port` saves."""
         super().__init__()
         self._bridge = bridge
         self._preferences = preferences
@@ -136,23 +136,23 @@ class ApiControl(QObject):
 
     @property
     def activity(self) -> Activity | None:
-        """The activity of the server; None before it is created."""
+        """The record of the last requests; None before the server is created."""
         return None if self._server is None else self._server.activity
 
     def set_on(self, *, is_on: bool) -> None:
-        """Turn the server on or off."""
+        """Call `turn_on` or `turn_off`: a slot for switches."""
         if is_on:
             self.turn_on()
         else:
             self.turn_off()
 
     def turn_on(self) -> None:
-        """Start the server without waiting, also at the next starts of the program."""
+        """Start the server without waiting, and save that later starts of the program start it, too."""
         self._preferences.change(api_enabled=True)
         self._start()
 
     def turn_off(self) -> None:
-        """Stop the server without waiting, also for the next starts of the program."""
+        """Stop the server without waiting, and save that later starts of the program leave it off."""
         self._preferences.change(api_enabled=False)
         if self._server is not None:
             server = self._server
@@ -179,14 +179,14 @@ class ApiControl(QObject):
         self._save_port(port)
 
     def show_no_store(self) -> None:
-        """Show that there is no store to serve, and stop the server."""
+        """Stop the server; its state is Failed with NoOpenStoreError until `serve` is called."""
         self._failure = NoOpenStoreError()
         if (server := self._server) is not None:
             self._worker.run(self, lambda _task: server.stop())
         self._signal_state()
 
     def serve(self, store: ServedStore) -> None:
-        """Replace the server by one for `store`, and start it if the API is enabled."""
+        """Stop the server, create one for `store` on the worker, and start it if the API is enabled."""
         previous_server = self._server
         self._server = None
         if previous_server is not None and isinstance(previous_server.state, On):
@@ -205,7 +205,7 @@ class ApiControl(QObject):
         self._worker.run(self, replace_server, self._on_created, self._on_not_created)
 
     def close(self) -> None:
-        """Stop the server; block until it has answered the accepted requests."""
+        """Stop the server for good, and block until it has answered the accepted requests."""
         if self._unsubscribe is not None:
             self._unsubscribe()
         self._worker.close()
@@ -229,7 +229,7 @@ class ApiControl(QObject):
 
     @Slot()
     def _retry_port(self) -> None:
-        """Use the port if it is free now; otherwise the state stays."""
+        """Try to serve on the port that another program had; a failure leaves the state as it is."""
         server = self._server
         port = self.port
         if server is not None and self._preferences.settings.api_enabled:

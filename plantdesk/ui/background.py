@@ -50,7 +50,7 @@ class Task:
         failed: Callable[[Exception], object] | None,
         progress: Callable[[Any], object] | None,
     ) -> None:
-        """Make a task, with the parameters of `Tasks.run`."""
+        """Prepare a task; the parameters are those of `Tasks.run`, and results are delivered by `post`."""
         self.is_cancelled = False
         self._post = post
         self._receiver: QObject | None = receiver
@@ -64,7 +64,7 @@ class Task:
         self._ended = threading.Event()
 
     def cancel(self) -> None:
-        """Drop the result, and interrupt the query that runs; any thread."""
+        """Let the result be dropped, and interrupt the query that runs. Any thread may call this."""
         with self._lock:
             self.is_cancelled = True
             if not self._has_started:
@@ -72,7 +72,7 @@ class Task:
         self._repeat_interrupt()
 
     def call_unless_cancelled(self, function: Callable[[], object]) -> bool:
-        """Call `function` unless the task is cancelled; return whether it was called. `cancel` waits for it."""
+        """Call `function` unless the task is cancelled; return whether it was. `cancel` blocks meanwhile."""
         with self._lock:
             if not self.is_cancelled:
                 function()
@@ -80,15 +80,15 @@ class Task:
 
     @property
     def has_ended(self) -> bool:
-        """Whether the function has returned, or will never be called."""
+        """Whether the function has returned, or will never be called as the task was cancelled."""
         return self._ended.is_set()
 
     def wait(self) -> None:
-        """Wait until the function has returned, or will never be called."""
+        """Block until the function has returned, or will never be called as the task was cancelled."""
         self._ended.wait()
 
     def report(self, progress: object) -> None:
-        """Call the progress function of the task on the GUI thread. For the thread of the task."""
+        """Let the GUI thread call the task's progress function. Only the function of the task calls this."""
         if self._progress is not None:
             self._post(partial(self._call, self._progress, progress))
 
@@ -115,7 +115,7 @@ class Task:
                 self._interrupt = None
 
     def run(self) -> None:
-        """Call the function and deliver its result or exception; log an exception that is a defect."""
+        """Call the function on this thread, and post its result or exception; log exceptions that are defects."""
         with self._lock:
             self._has_started = not self._ended.is_set()
         try:
@@ -154,7 +154,6 @@ class Tasks:
     """Runs tasks that may take long, each on a daemon thread: none delays another one, or the end of the program."""
 
     def __init__(self, post: Post) -> None:
-        """Deliver results by `post`."""
         self._post = post
 
     def run(
@@ -176,7 +175,7 @@ class Tasks:
 
 
 class Worker(Tasks):
-    """Runs short tasks on one thread, in the order of the calls."""
+    """Runs short tasks on one thread, in the order of the calls, so that a slow one delays those after it."""
 
     def __init__(self, post: Post, name: str) -> None:
         """Deliver results by `post`; the thread is called `name`."""
@@ -192,7 +191,7 @@ class Worker(Tasks):
         self._executor.submit(function).result()
 
     def close(self) -> None:
-        """Drop waiting tasks, and wait for the running one."""
+        """Drop the waiting tasks, and block until the running one has ended."""
         self._executor.shutdown(wait=True, cancel_futures=True)
 
 
@@ -217,7 +216,7 @@ class StoreQueries:
         *,
         progress: Callable[[Any], object] | None = None,
     ) -> Task:
-        """Run `query`; without `failed`, store errors are ignored: `health_changed` reports them."""
+        """Run `query` on the worker; without `failed`, errors are ignored: `Bridge.health_changed` reports them."""
         task = self._worker.run(receiver, partial(self._run, query), done, failed or ignore, progress=progress)
         self._tasks = [*(other for other in self._tasks if not other.has_ended), task]
         return task
@@ -229,12 +228,12 @@ class StoreQueries:
         self._tasks.clear()
 
     def close(self) -> None:
-        """Cancel all queries and close the connection, and wait for that: the file is closed next."""
+        """Cancel all queries, and block until the connection is closed, so that the store can be closed."""
         self.cancel()
         self._worker.run_and_wait(self._close_reader)
 
     def end(self) -> None:
-        """Close, and end the thread of the worker."""
+        """Cancel and close like `close`, then end the thread of the worker."""
         self.close()
         self._worker.close()
 
@@ -281,13 +280,13 @@ class RepeatedQuery(QObject):
 
     @Slot()
     def run_soon(self) -> None:
-        """Run the query soon: plants have changed."""
+        """Run the query after the present pause, as plants have changed; several calls cause one query."""
         self._is_outdated = True
         if not self._is_running and not self._pause_timer.isActive():
             self._pause_timer.start(0)
 
     def close(self) -> None:
-        """Cancel the query and end the thread; `done` is not called any more."""
+        """Cancel the query, and block until its thread has ended; `done` is not called any more."""
         self._pause_timer.stop()
         self._queries.end()
 
@@ -314,4 +313,4 @@ class RepeatedQuery(QObject):
 
 
 def ignore(_error: Exception) -> None:
-    """Do nothing if a task fails."""
+    """Do nothing: a `failed` function for tasks whose errors are reported elsewhere."""

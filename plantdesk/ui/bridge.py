@@ -33,7 +33,7 @@ _MAX_LISTED_PLANTS = 1000
 
 
 class Bridge(QObject):
-    """Passes events of other threads to the GUI thread, its own. `notify_…`, `call` and `post`: any thread."""
+    """Passes events of other threads to the GUI thread. Any thread may call `notify_…`, `call` and `post`."""
 
     #: (changes) The commits since the last signal.
     changed = Signal(object)
@@ -61,30 +61,30 @@ class Bridge(QObject):
         self._posted.connect(self._on_posted, Qt.ConnectionType.QueuedConnection)
 
     def notify_changes(self, changes: Changes) -> None:
-        """Signal changes of the store, soon; any thread."""
+        """Let `changed` report a commit soon, on the GUI thread; any thread may call this."""
         with self._lock:
             self._pending.append(changes)
             if len(self._pending) == 1 and not self._is_closed:
                 self._changes_added.emit()
 
     def notify_server_state(self, state: object) -> None:
-        """Signal the state of the server; any thread."""
+        """Let `server_changed` report the state of the API server; any thread may call this."""
         self.call(self, self.server_changed.emit, state)
 
     def notify_health(self, error: StoreError | None) -> None:
-        """Signal the error that keeps the store from saving plants, or None; any thread."""
+        """Let `health_changed` report why the store cannot save plants (None: it can); any thread."""
         self.call(self, self.health_changed.emit, error)
 
     def notify_backup(self, error: StoreError | None) -> None:
-        """Signal why no automatic backup could be made, or None; any thread."""
+        """Let `backup_changed` report why a backup could not be made (None: it was made); any thread."""
         self.call(self, self.backup_changed.emit, error)
 
     def call(self, receiver: QObject, function: Callable[..., object], *args: object) -> None:
-        """Call `function` on the GUI thread, unless `receiver` is deleted or the bridge closed by then; any thread."""
+        """Call `function` on the GUI thread, unless `receiver` is deleted by then. Any thread may call this."""
         self.post(partial(_call, receiver, function, args))
 
     def post(self, function: Callable[[], object]) -> None:
-        """Call `function` on the GUI thread, soon; any thread. After `close` it is not called any more."""
+        """Call `function` on the GUI thread soon, unless the bridge is closed by then. Any thread may call this."""
         with self._lock:
             if self._is_closed:
                 self._dropped_functions.append(function)  # kept, as its objects must not be destroyed on this thread
@@ -143,7 +143,7 @@ class Bridge(QObject):
             self._pause_timer.start(_PAUSE_MS)
 
     def _add_result(self, function: Callable[[], object]) -> None:
-        """Deliver the result of a write soon, before the signal of its changes; any thread."""
+        """Deliver the result of a write on the GUI thread, before `changed` reports it. Any thread."""
         self._results.append(function)
         self.post(self._deliver_results)
 
@@ -164,7 +164,7 @@ def _call(receiver: QObject, function: Callable[..., object], args: tuple[object
 
 
 def _merge(burst: Sequence[Changes]) -> Changes:
-    """Return the sum of changes, with the last state of each plant."""
+    """Return one Changes for several commits, with the last state of each plant."""
     added: dict[int, PlantRow] = {}
     updated: dict[int, PlantRow] = {}
     removed: dict[int, None] = {}

@@ -1,4 +1,4 @@
-"""Timers and notifiers of the event loop: midnight, garbage collection, Unix signals."""
+"""What the Qt event loop does regularly: check for midnight, collect garbage, and notice Unix signals."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _COLLECT_INTERVAL_MS = 1000
 
 
 class Midnight(QObject):
-    """Watches the local date."""
+    """Emits `passed` when the local date has changed; checks it once a minute."""
 
     #: The date has changed, at most a minute ago.
     passed = Signal()
@@ -38,7 +38,7 @@ class Midnight(QObject):
 
 
 class GarbageCollector(QObject):
-    """Collects garbage by a timer on the GUI thread. Disables the automatic collector: it runs on any thread."""
+    """Collects garbage by a timer on the GUI thread, instead of Python's collector, which runs on any thread."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -49,7 +49,7 @@ class GarbageCollector(QObject):
 
     @Slot()
     def collect_if_due(self) -> None:
-        """Collect the generations up to the oldest one whose threshold is exceeded; freeze the objects of the start."""
+        """Collect the oldest generation over its threshold; on the first call, exempt present objects."""
         if not gc.get_freeze_count():  # not again for another store: the window of the one before is garbage
             gc.freeze()  # to check these objects would take 20 to 40 ms
         counts = gc.get_count()
@@ -61,7 +61,7 @@ class GarbageCollector(QObject):
 
 @contextmanager
 def quit_on_signals(leave: Callable[[], object]) -> Iterator[None]:
-    """Call `leave` in the event loop on SIGINT and SIGTERM; main thread."""
+    """In this context, call `leave` from the event loop on SIGINT and SIGTERM. Main thread only."""
     with signal_socket(signal.SIGINT, signal.SIGTERM) as receiver:
         notifier = QSocketNotifier(receiver.fileno(), QSocketNotifier.Type.Read)
         notifier.activated.connect(leave)

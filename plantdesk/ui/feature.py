@@ -61,26 +61,26 @@ class WindowContext:
         done: Callable[[Applied], object],
         failed: Callable[[Exception], object],
     ) -> None:
-        """Call `done` or `failed`, like `Bridge.follow`; `done` must push the change. Undo waits until then."""
+        """Follow a change like `Bridge.follow`, and let Undo wait for it; `done` must push it to `undo_stack`."""
         self.bridge.follow(receiver, change, done, failed)
         self.undo_stack.wait_for(change)
 
     def report_change(self, change: Change, text: str) -> None:
-        """Push a change to the undo stack, and report it with an Undo button."""
+        """Push a change to the undo stack, and report it in the toast with an Undo button."""
         self.undo_stack.push(change)
         undo = self.undo_stack.make_undo_action(change)
         self.page.toast.show_message(text, undo, key=key_text(Key.Undo))
 
 
 class OpenStore(NamedTuple):
-    """The store in the window, and its queries. They run on `window-worker`."""
+    """The store that the window shows, and its queries, which run on the thread `window-worker`."""
 
     store: PlantStore
     queries: StoreQueries
 
 
 class ShownPlants(Protocol):
-    """The interface of the table of plants for other features."""
+    """The interface by which other features use the table of plants."""
 
     @property
     def search_text(self) -> str:
@@ -88,10 +88,10 @@ class ShownPlants(Protocol):
 
     @property
     def shown_count(self) -> int:
-        """The number of plants that the table shows."""
+        """The number of rows of the table; 0 while they are not counted yet."""
 
     def selected_ids(self) -> array[int]:
-        """Return the ids of the selected rows."""
+        """Return the ids of the plants in the selected rows, from top to bottom."""
 
     def row(self, plant_id: int) -> PlantRow | None:
         """Return the loaded row of a plant, with long texts cut; None if it is not loaded."""
@@ -100,11 +100,11 @@ class ShownPlants(Protocol):
         """Move the focus to the table."""
 
     def clear_selection(self) -> None:
-        """Select no row."""
+        """Select no row, and move the focus to the table."""
 
 
 class Feature(QObject):
-    """A part of the window. It is made before the window is shown, so its constructor must be fast."""
+    """A part of the window with its commands. It is made before the first paint, so its constructor must be fast."""
 
     #: The work in `running_text` has ended, or the last unsaved plant is saved.
     close_unblocked = Signal()
@@ -141,7 +141,7 @@ class Feature(QObject):
         """Finish the setup: called when all features exist, before the content is shown."""
 
     def set_store(self, opened: OpenStore) -> None:
-        """Use a store that was opened."""
+        """Begin to use a store that was opened. Overrides call this first."""
         self.opened = opened
         self._enable_commands()
 
@@ -149,12 +149,12 @@ class Feature(QObject):
         """Show that no store could be opened, and why."""
 
     def release_store(self) -> None:
-        """Stop using the store: it is closed next."""
+        """Stop using the store: when this returns, nothing of the feature may read it."""
         self.opened = None
         self._enable_commands()
 
     def enable_with_store(self, *commands: QAction) -> None:
-        """Enable commands only while a store is open."""
+        """Enable `commands` while a store is open, and disable them otherwise, from now on."""
         self._store_commands += commands
         self._enable_commands()
 
@@ -175,7 +175,7 @@ class PlantChanges(QObject):
         self._context = context
 
     def may_change(self, store: PlantStore) -> bool:
-        """Return whether plants can be changed now; if not, show the reason."""
+        """Return whether plants can be changed now; if not, show the reason in the toast."""
         error = store.change_error
         if error is not None and prevents_changes(error):
             self._context.page.toast.show_error(error)
@@ -215,7 +215,7 @@ class PlantChanges(QObject):
         self._context.follow_change(self, store.apply(edits, FORM), report, self._context.page.toast.show_error)
 
     def _report_skipped(self, applied: Applied, message: str, show: Callable[[], object]) -> None:
-        """Report a change that skipped plants, because they were changed by others meanwhile."""
+        """Report a change that has skipped plants which others have changed meanwhile."""
         text = Text(
             "{made} {count:,} had changed meanwhile and stay as they are.",
             one="{made} 1 had changed meanwhile and stays as it is.",

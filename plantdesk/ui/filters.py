@@ -32,7 +32,7 @@ def is_filter(term: Term) -> bool:
 
 
 def filter_text(term: Term) -> str:
-    """Return the text of a filter."""
+    """Return the translated text of a filter, such as “not kitchen” or “Last 7 days”."""
     match term:
         case Not():
             return translate("Filters", "not {filter}").format(filter=filter_text(term.term))
@@ -48,7 +48,7 @@ def filter_text(term: Term) -> str:
 
 
 def filter_icon(term: Term) -> str:
-    """Return the name of a filter's icon; empty for a tag: it has a dot."""
+    """Return the name of a filter's icon; empty for a tag, which has a coloured dot instead."""
     term = term.term if isinstance(term, Not) else term
     match term:
         case HasTag(tag):
@@ -61,7 +61,7 @@ def filter_icon(term: Term) -> str:
 
 
 def tag_of(term: Term) -> str | None:
-    """Return the tag of a filter, or None; for a branch, its top tag."""
+    """Return the tag of a filter, for a filter of a branch its top tag; None for other filters."""
     term = term.term if isinstance(term, Not) else term
     if not isinstance(term, HasTag) or term.tag is None:
         return None

@@ -1,4 +1,4 @@
-"""Holds keys while a command queries or changes the plant that they are meant for."""
+"""Holds back the keys that are typed while a command still reads or changes the plant they are meant for."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def _copy_event(event: QKeyEvent) -> QKeyEvent:
 class HeldKeys(QObject):
     """Holds the keys of one window after `hold`. `release` sends them in their order; `drop` discards them.
 
-    If a released key calls `hold` again, the keys after it wait. A click drops the keys of commands.
+    If a released key calls `hold` again, the keys after it wait. At a click, text fields still get held keys as
+    text.
     """
 
     def __init__(self, widget: QWidget) -> None:
-        """Hold the keys of the window of `widget`."""
         super().__init__(widget)
         self._widget = widget
         self._keys: deque[QKeyEvent] = deque()
@@ -47,7 +47,7 @@ class HeldKeys(QObject):
         self._timeout_timer.timeout.connect(self.drop_commands)
 
     def hold(self) -> None:
-        """Hold the next keys."""
+        """Hold back keys from now on, until `release` or `drop`, or at most for five seconds."""
         self._release_timer.stop()
         self._timeout_timer.start()
         if not self._is_holding:
@@ -56,20 +56,20 @@ class HeldKeys(QObject):
 
     @Slot()
     def release(self) -> None:
-        """Send the keys when the caller has returned."""
+        """Send the held keys, in their order, once control returns to the event loop."""
         if self._is_holding:
             self._release_timer.start()
 
     @Slot()
     def drop(self) -> None:
-        """Drop the keys."""
+        """Discard the held keys, and stop holding."""
         if self._is_holding:
             self._stop_holding()
             self._keys.clear()
 
     @Slot()
     def drop_commands(self) -> None:
-        """Send the keys to the focused text field, without shortcuts of commands; without such a field, drop them."""
+        """Stop holding; send the keys as mere text to the focused field, or discard them without one."""
         keys = list(self._keys)
         target = self._find_target()
         self.drop()

@@ -83,14 +83,14 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def show_in_front(self, token: str = "") -> None:
-        """Raise the window; on Wayland this needs the activation `token` of the user's start of the program."""
+        """Raise the window; Wayland allows this only with the activation `token` of a start by the user."""
         was_hidden = self.isHidden()
         bring_to_front(self, token)
         if was_hidden and self._focus_when_hidden is not None and isValid(self._focus_when_hidden):
             self._focus_when_hidden.setFocus()  # activating a hidden window moves the focus
 
     def show_restored(self) -> None:
-        """Show the window, maximized if it was closed so."""
+        """Show the window, maximized if it was maximized at the end of the last run."""
         if self._preferences.settings.window.maximized:
             self.showMaximized()
         else:
@@ -116,7 +116,7 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def quit(self) -> None:
-        """End the program, also if the window is hidden or would be hidden when it is closed."""
+        """End the program, even if closing would only hide the window; `may_close` may refuse and ask first."""
         self.is_quitting = True
         if self.isVisible():
             self.close()
@@ -173,7 +173,7 @@ class MainWindow(QMainWindow):
 
     @contextmanager
     def _focus_change_by_key(self) -> Iterator[None]:
-        """Set `focus_before_keys` while a key moves the focus: what had it before the first of several such keys."""
+        """In this context, `focus_before_keys` is the focused widget before the first of several keys."""
         if self._focus_state != self._focus_after_keys:
             self._focus_before_first_key = self.focusWidget()
         self.focus_before_keys = self._focus_before_first_key
@@ -211,7 +211,7 @@ class MainWindow(QMainWindow):
             event.ignore()
 
     def _prepare_to_quit(self) -> bool:
-        """Save the geometry and emit `closing`, unless the program has to keep running; return whether it ends."""
+        """Ask `may_close`; if it allows it, save the geometry and emit `closing`. Return the answer."""
         if not self.may_close():
             return False
         self.save_geometry()

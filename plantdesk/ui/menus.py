@@ -109,7 +109,7 @@ class Menus(QObject):
         return [action for section in Section for action in self._actions[section]]
 
     def commands(self) -> list[Command]:
-        """Return all visible commands and the extra ones, with their present texts."""
+        """Let the menus update their commands, and return the visible ones and the extra ones."""
         for section in Section:
             self._update_section(section)
         commands = []
@@ -121,16 +121,16 @@ class Menus(QObject):
         return commands + self.extra_commands()
 
     def actions_of(self, section: Section) -> list[QAction]:
-        """Return the commands of a section."""
+        """Return a new list of the commands of a section, in the order in which they were added."""
         return list(self._actions[section])
 
     def set_reachable(self, *, is_reachable: bool) -> None:
-        """Disable all commands that need the store while it is not reachable."""
+        """Enable the commands that need the store, or disable them while its server does not answer."""
         for section in _STORE_SECTIONS:
             self._store_groups[section].setEnabled(is_reachable)
 
     def menu(self, section: Section) -> QMenu:
-        """Return the menu of a section."""
+        """Return the menu or submenu that has the commands of a section."""
         menu, _ = self._section_ends[section]
         return menu
 
@@ -148,7 +148,7 @@ class Menus(QObject):
         return menu
 
     def _update_section(self, section: Section) -> None:
-        """Let slots of a menu update the commands of a section, as if the menu was opened and closed."""
+        """Let slots update the commands of a section, by emitting that its menu opens and closes."""
         self.menu(section).aboutToShow.emit()
         self.menu(section).aboutToHide.emit()
 
@@ -183,7 +183,7 @@ class Menus(QObject):
         return added
 
     def add_list(self, section: Section, entries: Callable[[], Sequence[tuple[str, Handler]]]) -> None:
-        """Call `entries` when the menu opens, and add those it returns, each a text and a slot."""
+        """Whenever the menu opens, call `entries` and add what it returns, each a text and a slot."""
         menu, end = self._section_ends[section]
         added: list[QAction] = []
 
@@ -253,7 +253,7 @@ class Menus(QObject):
 
 
 def check_choice(group: QActionGroup, value: str) -> None:
-    """Check the action of a group with this value, or none."""
+    """Check the action of a group with this value; uncheck all if none has it."""
     for action in group.actions():
         action.setChecked(action.data() == value)
 

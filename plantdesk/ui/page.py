@@ -63,7 +63,7 @@ class SidePane(QFrame):
         self._name = content.accessibleName()
         self._layout.addWidget(content)
         self._has_content = True
-        self._update()
+        self._update_visibility()
 
     @property
     def is_docked(self) -> bool:
@@ -72,12 +72,12 @@ class SidePane(QFrame):
 
     @property
     def is_collapsed(self) -> bool:
-        """Whether there is no room for the pane beside the list."""
+        """Whether the window is too narrow for the pane beside the list; then it can be a drawer."""
         return not self._has_room
 
     @property
     def is_drawer(self) -> bool:
-        """Whether the pane is shown over the list."""
+        """Whether the pane is shown over the list, as an open drawer."""
         return self._has_content and self._is_available and not self._has_room and self.is_open
 
     def set_needed_width(self, width: int) -> None:
@@ -87,23 +87,23 @@ class SidePane(QFrame):
             self.changed.emit()
 
     def set_requested(self, *, requested: bool) -> None:
-        """Dock the pane where there is room for it, or hide it."""
+        """Set whether the user wants the pane: it is docked where there is room, or hidden."""
         self.is_requested = requested
         self.is_open = self.is_open and requested
-        self._update()
+        self._update_visibility()
 
     def set_available(self, *, available: bool) -> None:
         """Set whether the pane has something to show; otherwise it is hidden."""
         if available != self._is_available:
             self._is_available = available
-            self._update()
+            self._update_visibility()
 
     def set_has_room(self, *, has_room: bool) -> None:
-        """Dock the pane, or collapse it; with the focus in it, it becomes an open drawer. Only `Page` calls this."""
+        """Dock the pane, or collapse it, to an open drawer if it has the focus. Only `Page` calls this."""
         if has_room != self._has_room:
             self._has_room = has_room
             self.is_open = not has_room and self.isVisible() and self.isAncestorOf(self.window().focusWidget())
-            self._update()
+            self._update_visibility()
 
     def toggle(self) -> None:
         """Show or hide the pane, as a drawer if it is collapsed, and announce that to screen readers."""
@@ -112,7 +112,7 @@ class SidePane(QFrame):
             self.is_requested = not self.is_requested
         else:
             self.is_open = not self.is_open
-        self._update()
+        self._update_visibility()
         if self.isVisible() is not was_visible:
             text = self.tr("{pane}: hidden") if was_visible else self.tr("{pane}: shown")
             announce(self, text.format(pane=self._name))
@@ -125,10 +125,10 @@ class SidePane(QFrame):
         return True
 
     def give_up_focus(self) -> None:
-        """Let the window move the focus out of the disabled pane."""
+        """Emit `focus_lost`, so that the window moves the focus out of the pane, which was disabled."""
         self.focus_lost.emit()
 
-    def _update(self) -> None:
+    def _update_visibility(self) -> None:
         had_focus = has_focus(self)
         self._shadow.setEnabled(self.is_drawer)
         self.setVisible(self.is_docked or self.is_drawer)
@@ -183,21 +183,21 @@ class Page(QFrame):
         application().focusChanged.connect(self._on_focus_changed)
 
     def add_top_pane(self, pane: QWidget) -> None:
-        """Show `pane` above the list."""
+        """Add `pane` above the list, on top of what is there."""
         self._strip_layout.insertWidget(0, pane)
 
     def set_main_pane(self, pane: QWidget, needed_width: Callable[[], int] = lambda: 0) -> None:
-        """Show `pane` above the bars, in the remaining room; the card collapses if that gets below `needed_width`."""
+        """Add `pane` above the bars; the card collapses if `pane` would get narrower than `needed_width`."""
         self._needed_width = needed_width
         self._list_layout.insertWidget(0, pane, 1)
         self.collapse_panes()
 
     def add_bar(self) -> InfoBar:
-        """Return a new bar. It is hidden until it shows a state."""
+        """Add an info bar below the list, and return it; it is hidden until it shows a state."""
         return self._bar_stack.add()
 
     def add_part(self, part: PagePart, widget: QWidget, focus: Callable[[], object]) -> None:
-        """Let F6 reach `widget` while it is visible; `focus` moves the focus there."""
+        """Let F6 go to `widget` while it is visible; `focus` moves the focus into it."""
         self._parts.append(_FocusTarget(part, widget, focus))
         self._parts.sort(key=lambda target: target.part)
 
@@ -209,7 +209,7 @@ class Page(QFrame):
 
     @Slot(int)
     def focus_next_part(self, step: int) -> None:
-        """Move the focus by `step` parts (1 or -1); first to a toast that has not had the focus yet."""
+        """Move the focus to the next part (-1: previous), but first to a toast that is new."""
         if step > 0 and self.toast.is_waiting:
             self.toast.focus_first()
             return
@@ -245,7 +245,7 @@ class Page(QFrame):
 
     @Slot(QWidget, QWidget)
     def _on_focus_changed(self, previous: QWidget | None, focused: QWidget | None) -> None:
-        """Close the drawer of the sidebar when a key moves the focus out of it to a widget that it may cover."""
+        """Close the sidebar's drawer when a key moves the focus from it to a widget that it may cover."""
         if previous is None or focused is None or QGuiApplication.mouseButtons():
             return
         is_covered = not any(map(has_focus, (self.sidebar_pane, self.card_pane, self.toast)))
@@ -291,7 +291,7 @@ class Page(QFrame):
         return min(max(scaled(_MIN_CARD_WIDTH), self.width() // 4), scaled(_MAX_CARD_WIDTH))
 
     def _arrange_drawers(self) -> None:
-        """Move collapsed panes over the list, the sidebar to its start, the card to its end, the toast between them."""
+        """Place collapsed panes over the ends of the list, and the toast between open drawers."""
         top = self._strip.geometry().bottom() + 2
         for pane, is_at_start in ((self.sidebar_pane, True), (self.card_pane, False)):
             if pane.is_collapsed:

@@ -1,4 +1,4 @@
-"""Drags of tags, and of plants: their data only says that the selected plants of this window are dragged."""
+"""Drag and drop of tags and of plants. A drag of plants has no IDs: it means the selected plants of this window."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MAX_SHOWN_LENGTH = 40
 
 
 def make_plants_data() -> QMimeData:
-    """Return the data of a drag of the selected plants."""
+    """Return the MIME data of a drag of the selected plants; it does not list them."""
     data = QMimeData()
     data.setData(_PLANTS_FORMAT, b"")
     return data
@@ -33,7 +33,7 @@ def has_plants(data: QMimeData) -> bool:
 
 
 def make_tag_data(tag: str) -> QMimeData:
-    """Return the data of a drag of a tag and all tags below it."""
+    """Return the MIME data of a drag of a tag, which takes all tags below it along."""
     data = QMimeData()
     data.setData(_TAG_FORMAT, tag.encode(errors="surrogatepass"))
     return data
@@ -47,18 +47,18 @@ def read_dragged_tag(data: QMimeData) -> str | None:
 
 
 def drag_tag(source: QWidget, tag: str) -> None:
-    """Let the user drag a tag; return when it is dropped."""
+    """Run the drag of a tag, and return when the user has dropped it somewhere."""
     _run_drag(source, make_tag_data(tag), shortened(tag_text(tag), _MAX_SHOWN_LENGTH), Qt.DropAction.MoveAction)
 
 
 def drag_plants(source: QWidget, count: int) -> None:
-    """Let the user drag the `count` selected plants; return when they are dropped."""
+    """Run the drag of the `count` selected plants, and return when the user has dropped them somewhere."""
     text = translated(plants_text(count))
     _run_drag(source, make_plants_data(), text, Qt.DropAction.CopyAction)
 
 
 def _run_drag(source: QWidget, data: QMimeData, text: str, action: Qt.DropAction) -> None:
-    """Drag data, with a text on a rounded background at the pointer."""
+    """Run a drag of `data`; `text` is shown at the pointer, on a rounded background."""
     drag = QDrag(source)
     drag.setMimeData(data)
     label_frame = QWidget()  # a style sheet paints no background of a transparent window

@@ -68,11 +68,11 @@ class Preferences(QObject):
             self.changed.emit()
 
     def change(self, **values: object) -> None:
-        """Change some settings."""
+        """Change settings by their names, save them, and emit `changed` if one has another value."""
         self._apply(lambda settings: settings.changed(**values))
 
     def scale_text(self, steps: int) -> None:
-        """Enlarge the text by a number of steps, or reduce it by a negative one, within limits."""
+        """Enlarge the text by `steps` of a tenth, or reduce it by negative ones, within limits."""
         scale = self.settings.text_scale * _TEXT_SCALE_STEP**steps
         self.change(text_scale=round(min(max(scale, MIN_TEXT_SCALE), MAX_TEXT_SCALE), 2))
 
@@ -81,7 +81,7 @@ class Preferences(QObject):
         return {**of_store(self.settings, key), **self._unsaved.of_store(key)}
 
     def change_store(self, key: str, **values: object) -> None:
-        """Change saved values of one store."""
+        """Change saved values of one store by their names; unsaved input has a file of its own."""
         unsaved = {name: values.pop(name) for name in STORED_NAMES if name in values}
         self._save_unsaved(key, cast("Mapping[str, Sequence[object]]", unsaved))
         values |= {name: [] for name in unsaved if of_store(self.settings, key).get(name)}  # from an older PlantDesk

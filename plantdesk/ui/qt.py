@@ -35,7 +35,7 @@ def application() -> QApplication:
 
 
 def app_icon() -> QIcon:
-    """Return the icon of PlantDesk."""
+    """Return the icon of PlantDesk for windows and the tray."""
     return QIcon(str(resources_folder() / "icons" / "plantdesk.svg"))
 
 
@@ -125,7 +125,7 @@ def fitted(widget: QWidget, requested: QSize) -> QSize:
 
 
 def documents_folder() -> Path:
-    """Return the user's folder for documents, the start of file dialogs."""
+    """Return the user's folder for documents, in which file dialogs start; without one, the home folder."""
     folder = Path(QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation))
     return folder if folder.is_dir() else home_folder()
 
@@ -149,7 +149,7 @@ def set_properties(widget: QWidget, **properties: str | bool) -> None:
 
 
 class QtDiagnostics(NamedTuple):
-    """Qt's version and the available plugins."""
+    """Qt's version, its plugins for platforms and images, and whether it can render SVG."""
 
     qt: str
     platforms: list[str]

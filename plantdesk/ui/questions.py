@@ -1,4 +1,4 @@
-"""Questions of the window: for a tag, before closing, and about two versions of a plant."""
+"""Questions to the user: for a tag, before closing, before undoing a change of others, and about two versions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _WIDTH = 420
 
 
 class TagDialog(Dialog):
-    """Asks for a tag."""
+    """Asks for a tag, with completions. Its button is disabled while the field is empty."""
 
     #: (tag) The user has entered a valid tag; None: no tag.
     chosen = Signal(object)
@@ -58,7 +58,7 @@ class TagDialog(Dialog):
         self._edit.setFocus()
 
     def add_removal(self, text: str) -> None:
-        """Add a button for no tag."""
+        """Add a button that emits `chosen` with None."""
         self.buttons.addButton(text, START_ROLE).clicked.connect(self._on_removed)
 
     def _read_tag(self) -> str:
@@ -89,7 +89,7 @@ class TagDialog(Dialog):
 
 
 def confirm_undo(context: WindowContext, store: PlantStore, change: Change, window: QWidget, undo: Answer) -> None:
-    """Call `undo`, after a question if another computer has made the change."""
+    """Call `undo` now, or if another computer has made the change, when the user confirms it."""
     if change.desk in {"", store.desk}:
         undo()
         return
@@ -127,7 +127,7 @@ class CloseQuestion(QObject):
             feature.close_unblocked.connect(self._on_close_unblocked, Qt.ConnectionType.QueuedConnection)
 
     def may_close_store(self) -> bool:
-        """Return whether no work would be cancelled, and write unsaved plants to disk; otherwise explain why not."""
+        """Write unsaved input to disk and return True; while work runs, show why not, and return False."""
         if running_text := self._running_text():
             title = self.tr("Wait until this is done, or cancel it.")
             box = MessageBox(self._context.theme, "PlantDesk", title, running_text, self._window)
@@ -138,7 +138,7 @@ class CloseQuestion(QObject):
         return not running_text
 
     def may_close(self) -> bool:
-        """Return whether no work would be cancelled and all plants are saved; otherwise ask the user."""
+        """Write unsaved input to disk; return whether the window may close, else ask the user."""
         running_text = self._running_text()
         unsaved = self._remember_unsaved()
         if running_text:
@@ -163,7 +163,7 @@ class CloseQuestion(QObject):
         return text, self.tr("&Close and keep")
 
     def _ask(self, title: str, text: str, confirm: str, stay: str, on_stay: Answer | None = None) -> None:
-        """Ask, unless a question is open; `confirm` and `stay` are the labels of its buttons."""
+        """Ask, unless a question is open; `confirm` and `stay` are the labels of the two buttons."""
         if self._is_open():
             return
         box = self._box = MessageBox(self._context.theme, "PlantDesk", title, text, self._window)
@@ -208,11 +208,11 @@ class ConflictQuestion(QObject):
 
     @property
     def is_open(self) -> bool:
-        """Whether an answer is missing."""
+        """Whether a question is shown that the user has not answered."""
         return bool(self._bars)
 
     def read(self, queries: StoreQueries, row: PlantRow, mine: str, done: Callable[[PlantRow | None], object]) -> None:
-        """Call `done` with the current plant. If that cannot be read, ask whether to try again or to drop `mine`."""
+        """Read the plant for `done` (None: deleted). If it fails, ask to try again or to drop `mine`."""
         retry = partial(self.read, queries, row, mine, done)
 
         def ask(error: Exception) -> None:
@@ -223,18 +223,18 @@ class ConflictQuestion(QObject):
         queries.run(self, lambda reader, _task: reader.plant(row.id), done, ask)
 
     def ask_about_changed(self, current: PlantRow, mine: str, theirs: str, keep: Answer) -> None:
-        """Ask which version to keep: `theirs`, of the store, or `mine`; `keep` saves it."""
+        """Ask which version to keep: `theirs` in the store, or `mine`, which `keep` saves."""
         text = f"{self._own_version_text(mine)}\n{self.tr('Theirs: {theirs}').format(theirs=theirs)}"
         take_theirs = self.tr("Take theirs"), self.discarded.emit
         self._ask(self._changed, current, text, (self.tr("Keep mine"), keep), take_theirs)
 
     def ask_about_deleted(self, row: PlantRow, mine: str, add: Answer) -> None:
-        """Ask whether to add the plant again."""
+        """Ask whether to add the deleted plant again, as in `mine`; `add` does it."""
         actions = (self.tr("Add it again"), add), (self.tr("Leave it deleted"), self.discarded.emit)
         self._ask(self._deleted, row, self._own_version_text(mine), *actions)
 
     def close(self) -> None:
-        """Withdraw the question."""
+        """Remove the question without an answer."""
         while self._bars:
             self._close_bar(self._bars[-1])
 

@@ -38,7 +38,7 @@ _MAX_SERVE_DELAY_MS = 1000
 
 
 class StoreOpener(QObject):
-    """Opens the store in the background, and owns it."""
+    """Opens the store on another thread, tries again after failures, and owns the open store until `close`."""
 
     #: (store) The store is open.
     opened = Signal(object)
@@ -58,7 +58,7 @@ class StoreOpener(QObject):
         self._retry_timer.timeout.connect(self.open)
 
     def open(self, *, create: bool = False) -> None:
-        """Open the store, or `create` it, unless it is open or being opened."""
+        """Begin to open the store, or to `create` it, unless it is open or being opened."""
         if not self.is_closed:
             return
         self.is_closed = False
@@ -75,7 +75,7 @@ class StoreOpener(QObject):
         self._opening_task = self._bridge.long_tasks.run(self, open_store, self._on_opened, self._on_failed)
 
     def change_location(self, location: StoreLocation) -> None:
-        """Set another location; an open store is closed in the background."""
+        """Use another location; close an open store on another thread. `open` must follow."""
         store = self._release_store()
         if store is not None:
             self._bridge.long_tasks.run(self, lambda _task: store.close())
@@ -89,7 +89,7 @@ class StoreOpener(QObject):
             self._store.begin_closing()
 
     def close(self) -> None:
-        """Close the store; if it is being opened, the opening thread closes it."""
+        """Close the store, blocking; if it is still being opened, the opening thread closes it."""
         store = self._release_store()
         try:
             if store is not None:
@@ -98,7 +98,7 @@ class StoreOpener(QObject):
             _log.error("%s", error)  # there is no window to show it
 
     def _release_store(self) -> PlantStore | None:
-        """Cancel the opening; return the open store, without an owner from now on."""
+        """Cancel the opening, and return the open store, if any, which the caller must close."""
         if self._opening_task is not None:
             self._opening_task.cancel()
         store = self._store
@@ -132,7 +132,7 @@ class _UnopenedError(PlantDeskError):
 
 
 class Session(QObject):
-    """Fills the window, opens its store, and serves the store."""
+    """Connects the window with one store: opens the store, creates the window's content, and starts the API."""
 
     #: The program has to end.
     quit_requested = Signal()
@@ -179,7 +179,7 @@ class Session(QObject):
 
     @property
     def location(self) -> StoreLocation:
-        """The location of the store."""
+        """The location of the store of this session; another one after the user has chosen another file."""
         return self._opener.location
 
     def _save_port(self, port: int) -> None:
@@ -218,7 +218,7 @@ class Session(QObject):
 
     @Slot(object)
     def handle_request(self, request: WindowRequest) -> None:
-        """Show the window, the quick entry or a plant, as this start of the program or a later one requests."""
+        """Show what a start of the program requests: the window, the quick entry, or a plant."""
         if self.workspace is None:
             return
         if request.quick:
@@ -230,12 +230,12 @@ class Session(QObject):
             self.workspace.open_plant_url(request.address)
 
     def show_defect(self, log_text: str) -> None:
-        """Report a defect in the window; any thread, even after the window was closed."""
+        """Report a defect in a bar of the window. Any thread may call this, even after the window is closed."""
         if self.workspace is not None:
             self.bridge.call(self, self.workspace.show_defect, log_text)
 
     def may_close_store(self) -> bool:
-        """Return whether the store can be closed now; otherwise explain why not."""
+        """Return whether the store can be closed now; if not, show the reason."""
         return self.workspace is None or self.workspace.may_close_store()
 
     def close(self) -> None:
@@ -264,7 +264,7 @@ class Session(QObject):
 
     @Slot(object)
     def _on_opened(self, store: PlantStore) -> None:
-        """Lock the store if that was not possible before, follow its changes, and show it; the API starts later."""
+        """Lock the store if this failed before, subscribe to its changes, and show it. The API starts later."""
         if not self._single_window.is_locked:  # its folder could not be written to at the start
             single_window = SingleWindow(self._opener.location, paths.path_or_none(paths.data_folder))
             if single_window.try_lock():
@@ -280,7 +280,7 @@ class Session(QObject):
 
     @Slot()
     def _on_plants_shown(self) -> None:
-        """Serve the store; earlier, this would delay the first rows by a tenth of a second."""
+        """Start API and backups; earlier, they would delay the first rows by a tenth of a second."""
         if self._unserved_store is not None and not self._is_quick_only:
             self._serve(self._unserved_store)
 
@@ -290,7 +290,7 @@ class Session(QObject):
         self.api.serve(store)
 
     def _start_services(self) -> None:
-        """Start tray and server: the quick entry alone does not need them."""
+        """Start tray, API and backups if so far only the quick entry was shown, which needs none of them."""
         if not self._is_quick_only:
             return
         self._is_quick_only = False
@@ -306,6 +306,7 @@ class Session(QObject):
 
     @Slot(object)
     def _on_not_opened(self, reason: PlantDeskError) -> None:
+        """Show why the store is not open; while its server is silent, the API answers with that reason."""
         if self.workspace is not None:
             self.workspace.show_no_store(reason)
         if self._opener.location.server is None or reason.retry_after is None:
@@ -319,7 +320,7 @@ class Session(QObject):
 
     @Slot(str)
     def _on_file_chosen(self, name: str) -> None:
-        """Open another file in this window, after locking it."""
+        """Open another file in this window, if its lock is free; else ask the window that has it."""
         location = location_of(name)
         single_window = SingleWindow(location, paths.path_or_none(paths.data_folder))
         if single_window.key == self._single_window.key:

@@ -51,7 +51,7 @@ class StuckWindowError(PlantDeskError):
 
 
 class SingleWindow(QObject):
-    """The lock of the only window of a store."""
+    """The lock of the only window of a store, and the local server that gets the requests of later starts."""
 
     #: (request) A second start has sent a request.
     request_received = Signal(object)
@@ -81,11 +81,11 @@ class SingleWindow(QObject):
 
     @property
     def is_locked(self) -> bool:
-        """Whether the lock is held; False if none could be made."""
+        """Whether this process holds the lock; False if no lock could be made."""
         return self._lock is not None and self._lock.isLocked()
 
     def listen(self) -> None:
-        """Answer later starts; not needed before the window is shown."""
+        """Start the local server that answers later starts; do nothing without the lock."""
         if not self.is_locked:
             return  # the server name may be another window's
         from PySide6.QtNetwork import QLocalServer
@@ -98,13 +98,13 @@ class SingleWindow(QObject):
             _log.warning("A second start cannot bring this window to the front: %s", server.errorString())
 
     def ask_other(self, request: WindowRequest = _RAISE_REQUEST) -> OtherWindow:
-        """Send a request to the window that has the lock, or lock the store if that window ends (`is_locked`)."""
+        """Begin to send a request to the window with the lock; if that ends, the lock is taken instead."""
         other_window = OtherWindow(self._name, request, self)
         QTimer.singleShot(0, other_window, other_window.connect_to_other)
         return other_window
 
     def raise_other(self, request: WindowRequest = _RAISE_REQUEST) -> bool:
-        """Send a request by `ask_other`, run an event loop until the result, and return it."""
+        """Like `ask_other`, but wait for the answer in an event loop; return whether there is one."""
         answers: list[bool] = []
         loop = QEventLoop()
         other_window = self.ask_other(request)
@@ -119,7 +119,7 @@ class SingleWindow(QObject):
             self._server.close()
 
     def release(self) -> None:
-        """Release the lock."""
+        """Stop answering, and release the lock, so that another window can take it."""
         self.stop_listening()
         if self._lock is not None:
             self._lock.unlock()
@@ -158,7 +158,7 @@ class SingleWindow(QObject):
 
 
 class OtherWindow(QObject):
-    """The client of another process's window. It waits for signals: QLocalSocket's `waitFor…` methods hold the GIL."""
+    """The client of another process's window. It is asynchronous, as `waitFor…` of QLocalSocket holds the GIL."""
 
     #: (is_answered) It has answered or ended in time, or not.
     answered = Signal(bool)

@@ -159,7 +159,7 @@ def source_text(source: Source) -> str:
 
 
 def size_text(size: int) -> str:
-    """Return a number of bytes with a unit."""
+    """Return a number of bytes with a decimal unit, such as “12 MB”."""
     return QLocale().formattedDataSize(size, 0, QLocale.DataSizeFormat.DataSizeSIFormat)
 
 

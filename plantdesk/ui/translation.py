@@ -10,7 +10,7 @@ from plantdesk.platform import languages
 
 
 class Translator(QTranslator):
-    """Translates by our catalogue, else Qt asks the next translator. A disambiguation counts, the context does not."""
+    """Translates by text and disambiguation in our catalogue; for other texts Qt asks the next translator."""
 
     @override
     def translate(self, context: str, sourceText: str, disambiguation: str | None = None, n: int = -1) -> str | None:
@@ -47,7 +47,7 @@ def use_language(app: QApplication, setting: str) -> None:
 
 
 def words_for_cancel() -> dict[str, tuple[str, str]]:
-    """Return each language's word for “Cancel” from our catalogue and from Qt's file: a check that both are there."""
+    """Return the word for “Cancel” of each language, ours and Qt's, to check that both catalogues exist."""
     words = {}
     for language in languages.available():
         own = languages.catalogue_of(language).text("Cancel")

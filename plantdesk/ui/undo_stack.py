@@ -24,18 +24,18 @@ _MAX_REQUESTS = 100
 
 
 class AddedPlant(NamedTuple):
-    """An added plant. It is no change of the history; its undo deletes the plant."""
+    """A plant that the window has added. It is no change of the history; undoing it deletes the plant."""
 
     row: PlantRow
 
     @property
     def plain_title(self) -> Text:
-        """The title of the step in Undo."""
+        """The title of the step in the text of the Undo command."""
         return make_title(ChangeKind.INSERT, {"name": self.row.name}, 1)
 
 
 class DiscardedPlants(NamedTuple):
-    """Discarded unsaved plants. `restore` lists them again, and cannot be redone."""
+    """Unsaved plants that the user has discarded. `restore` lists them again; this cannot be redone."""
 
     plain_title: Text
     restore: Callable[[], object]
@@ -73,17 +73,17 @@ class UndoStack(QObject):
 
     @property
     def is_pending(self) -> bool:
-        """Whether `undo` and `redo` have to wait."""
+        """Whether `undo` and `redo` are delayed, as a step runs or a change is being saved."""
         return self.is_busy or bool(self._pending_changes)
 
     @property
     def next_undo(self) -> Step | None:
-        """The step that `undo` undoes."""
+        """The step that `undo` undoes; None if there is none, or while a step runs."""
         return self._undoable[-1] if self._undoable and not self.is_busy else None
 
     @property
     def next_redo(self) -> Step | None:
-        """The step that `redo` redoes."""
+        """The step that `redo` redoes; None if there is none, or while a step runs."""
         return self._redoable[-1] if self._redoable and not self.is_busy else None
 
     def set_store(self, store: PlantStore | None) -> None:
@@ -97,7 +97,7 @@ class UndoStack(QObject):
         self.changed.emit()
 
     def wait_for(self, change: Future[Any]) -> None:
-        """Let requests wait for a change of the window. Call it after the `Bridge.follow` that pushes it."""
+        """Delay `undo` and `redo` until `change` is done. Call this after the `Bridge.follow` that pushes it."""
         self._pending_changes.add(change)
         self._bridge.follow(self, change, partial(self._on_change_done, change), partial(self._on_change_done, change))
 
@@ -113,13 +113,13 @@ class UndoStack(QObject):
             request()
 
     def push(self, step: Step) -> None:
-        """Add a step of the window."""
+        """Add a step that the window has made; nothing can be redone after it."""
         self._undoable.append(step)
         self._redoable.clear()
         self.changed.emit()
 
     def undo(self, step: Step | None = None) -> None:
-        """Undo a step, by default the latest; do nothing if it is not on the stack any more."""
+        """Undo `step`, by default the latest one; do nothing if it is not on the stack any more."""
         if step is None and self.is_pending:
             self._requests.append(self.undo)
             return
@@ -128,11 +128,11 @@ class UndoStack(QObject):
             self._start(step, self._undoable, self._redoable)
 
     def make_undo_action(self, step: Step) -> MessageAction:
-        """Return the Undo button for a step."""
+        """Return label and slot of an Undo button for a step."""
         return self.tr("Undo"), partial(self.undo, step)
 
     def remove(self, step: Step) -> None:
-        """Remove a step that somebody else has undone."""
+        """Remove a step that another window or computer has undone."""
         if self.contains(step) and not self.is_busy:
             self._undoable.remove(step)
             self.changed.emit()
@@ -142,7 +142,7 @@ class UndoStack(QObject):
         return step in self._undoable
 
     def revert(self, step: Step) -> None:
-        """Undo any change of the history, also one of another window. If the change is itself an undo, this redoes."""
+        """Undo any change of the history, also of other windows; if it is an undo itself, this is a redo."""
         for source, target in ((self._undoable, self._redoable), (self._redoable, self._undoable)):
             own_step = next((other for other in source if _step_key(other) == _step_key(step)), None)
             if own_step is not None:
@@ -153,7 +153,7 @@ class UndoStack(QObject):
         self._start(step, [step], target)
 
     def redo(self) -> None:
-        """Redo the step that was undone last."""
+        """Redo the step that was undone last, now or after the steps and changes that run."""
         if self.is_pending:
             self._requests.append(self.redo)
         elif self.next_redo is not None:
@@ -196,7 +196,7 @@ class UndoStack(QObject):
 
 
 def _with_step_title(error: Exception, step: Step, *, is_redo: bool) -> Exception:
-    """Return `error`, or for an added plant a conflict with its title: the store's error names the deletion."""
+    """Return `error`; for an added plant, a conflict that names the plant: the store's names the deletion."""
     if isinstance(step, Change) or not isinstance(error, EditConflictError | UndoConflictError):
         return error
     return UndoConflictError(step.plain_title, 1, is_redo=is_redo)

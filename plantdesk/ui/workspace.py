@@ -55,7 +55,7 @@ _SAVE_VIEW_MS = 1000
 
 
 class Workspace(Page):
-    """The page with all features. It accepts typing before `set_store` is called."""
+    """The content of the window: a page with all features. It accepts typing before `set_store` is called."""
 
     #: (path) Open another file: no store could be opened.
     file_chosen = Signal(str)
@@ -247,7 +247,7 @@ class Workspace(Page):
         self._window.closing.connect(self._tray.stop)
 
     def show_defect(self, log_text: str) -> None:
-        """Report an unexpected failure; `log_text` is the text of the log, masked."""
+        """Report a defect in a bar; `log_text` is its entry in the log, with tokens masked."""
         self._defect_notice.show_defect(log_text)
 
     def open_quick_entry(self, token: str) -> None:
@@ -255,11 +255,11 @@ class Workspace(Page):
         self._plants.open_quick_entry(token)
 
     def open_plant_url(self, address: str) -> None:
-        """Show the plant of an address, as soon as the store is open."""
+        """Show the plant of an address, as soon as a store is open; the address may be invalid."""
         self._plants.open_plant_url(address)
 
     def may_close_store(self) -> bool:
-        """Return whether the store may be closed now; otherwise explain why not."""
+        """Return whether the store may be closed now; if not, show the reason."""
         return self._question.may_close_store()
 
     def start_tray(self) -> None:
@@ -268,7 +268,7 @@ class Workspace(Page):
 
     @Slot()
     def _save_view(self) -> None:
-        """Save the view and the geometry now, as the process may be killed."""
+        """Save view and geometry, as the process may be killed without closing."""
         self._window.save_geometry()
         for feature in self._features:
             feature.save_view()
@@ -291,12 +291,12 @@ class Workspace(Page):
             QCoreApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest)
 
     def set_location(self, location: StoreLocation) -> None:
-        """Prepare for the store of another location, and show its name in the title unless it is the user's own."""
+        """Use the location of another store, and show its name in the title unless it is the user's own."""
         self._context.location = location
         self._window.set_file_name(self._make_title())
 
     def set_store(self, store: PlantStore) -> None:
-        """Show the plants of the store that was opened."""
+        """Show the plants of a store that was opened, in all features."""
         self._no_store_reason = None
         self._opened = OpenStore(store, StoreQueries(self._context.bridge.short_tasks, store))
         for feature in self._features:
@@ -310,7 +310,7 @@ class Workspace(Page):
 
     @Slot(bool)
     def _on_reachable_changed(self, is_reached: bool) -> None:
-        """Disable commands and features that need the server while it is not reached."""
+        """Enable or disable what needs the server, and show in the title whether it answers."""
         title = self._make_title()
         if title is not None:
             self._window.set_file_name(title if is_reached else self.tr("{title} (not connected)").format(title=title))
@@ -320,7 +320,7 @@ class Workspace(Page):
             feature.set_reachable(is_reachable=is_reached, reason=reason)
 
     def show_opening(self) -> None:
-        """Show that the file is being opened again."""
+        """Hide the bar about the failure, as the store is being opened again."""
         self._no_store_reason = None
         self._store_notice.show_opening()
 

@@ -1,1 +1,1 @@
-"""Access for other programs: the server's switch and port, tokens and examples."""
+"""The API access feature: its part of the status bar, and the dialog of tokens, requests and examples."""

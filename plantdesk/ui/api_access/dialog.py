@@ -53,7 +53,7 @@ _MIN_SCREEN_HEIGHT = 700
 
 
 class Language(StrEnum):
-    """The languages of the snippets."""
+    """The languages of the example commands; a value is the text of the choice in the combo box."""
 
     CURL = "curl"
     POWERSHELL = "PowerShell"
@@ -111,7 +111,7 @@ _QUOTE_FUNCTIONS: dict[Language, Callable[[str], str]] = {
 
 
 class SnippetPanel(QWidget):
-    """Shows an example command in the language that the user chooses."""
+    """An example command that adds a plant, with a choice of its language and a Copy button."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -130,14 +130,14 @@ class SnippetPanel(QWidget):
         self._language_box.currentIndexChanged.connect(self._show_snippet)
 
     def set_example(self, address: str, plant_id: int) -> None:
-        """Set the address of the server and a free id."""
+        """Show the example for the server at `address`; `plant_id` is an ID that no plant has yet."""
         self._address = address
         self._plant_id = plant_id
         self._show_snippet()
 
     @Slot(str)
     def set_token_file(self, file: str) -> None:
-        """Set the file of the token."""
+        """Let the example read the token from `file`, to which the user has saved a new token."""
         self._token_file = file
         self._show_snippet()
 
@@ -155,7 +155,7 @@ class SnippetPanel(QWidget):
 
 
 class ActivityPanel(QWidget):
-    """A list of the last requests, which is polled from the server while it is visible."""
+    """The list of the last API requests; a timer reads them from the server while the panel is visible."""
 
     #: (plant) Put id, name and tag of a refused plant, as texts, into the form.
     plant_requested = Signal(object)
@@ -185,12 +185,12 @@ class ActivityPanel(QWidget):
         self._poll_timer.start()
 
     def set_expanded(self, *, is_expanded: bool) -> None:
-        """Expand the list, or collapse it."""
+        """Show the list of requests, or only its heading."""
         self._header.set_expanded(is_expanded=is_expanded)
 
     @Slot()
     def refresh(self) -> None:
-        """Show the requests that were answered since the last refresh."""
+        """Read the activity of the server, and list it if it has changed and the panel is visible."""
         activity = self._server.activity
         total = 0 if activity is None else activity.total
         if self.isVisible() and (activity is not self._shown_activity or total != self._shown_total):
@@ -208,7 +208,7 @@ class ActivityPanel(QWidget):
         return translated(Text("{count:,} requests", one="1 request", count=total)) if total else ""
 
     def make_menu(self, entry: ActivityEntry) -> QMenu:
-        """Return the context menu of a request."""
+        """Return the context menu of a request: actions for a refused one, none for an accepted one."""
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         if entry.number is not None and entry.sent:
@@ -250,6 +250,7 @@ class ActivityPanel(QWidget):
         return time, Cell(request, icon=icon), Cell(result, entry.reason)
 
     def _make_cell_texts(self, entry: ActivityEntry) -> tuple[str, str, str]:
+        """Return the texts of the columns: time, who did what, and the result or reason."""
         time = exact_time(entry.at)
         program = self.tr("An unknown program") if entry.source is None else source_text(entry.source)
         if entry.requests > 1 and entry.number is None:
@@ -293,7 +294,7 @@ class ActivityPanel(QWidget):
 
 
 class ApiDialog(Dialog):
-    """The dialog of the API: server state, tokens and requests. Changes apply at once."""
+    """The non-modal API dialog: server state, tokens, last requests and examples. Changes apply at once."""
 
     #: (plant) Put id, name and tag of a refused plant into the form.
     plant_requested = Signal(object)
@@ -335,7 +336,7 @@ class ApiDialog(Dialog):
 
     @Slot()
     def show_activity(self) -> None:
-        """Expand the last requests."""
+        """Show the list of the last requests, as the user has clicked them in the status bar."""
         self._activity.set_expanded(is_expanded=True)
 
     @Slot(object)
@@ -385,7 +386,7 @@ class ApiDialog(Dialog):
     def event(self, event: QEvent) -> bool:
         handled = super().event(event)
         if event.type() is QEvent.Type.LayoutRequest:
-            self._fit()
+            self._resize_to_content()
         return handled
 
     def _connect(self, bridge: Bridge) -> None:
@@ -404,13 +405,13 @@ class ApiDialog(Dialog):
         self.plant_requested.emit(plant)
         self.accept()
 
-    def _fit(self) -> None:
+    def _resize_to_content(self) -> None:
         width = max(self.width(), self._theme.metrics.scaled(_WIDTH))
         height = needed_height(self._content_layout, width) + self.buttons.sizeHint().height()
         self.resize_to_fit(QSize(width, height))
 
     def _scroll_to_later(self, part: QWidget) -> None:
-        """Scroll to an expanded part, after the layout."""
+        """Scroll to a part that was just expanded, once the event loop has laid it out."""
         QTimer.singleShot(0, self, partial(self._area.ensureWidgetVisible, part, 0, M))
 
     def _lay_out(self) -> None:

@@ -1,4 +1,4 @@
-"""The API in the window: its commands, its dialog, and the bar about a port in use."""
+"""The API feature of the window: commands, part of the status bar, dialog, and the bar about a port in use."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MAX_DATABASE_LENGTH = 50
 
 
 class ApiAccessFeature(Feature):
-    """The API in the window: status, dialog, and commands, which control `server`."""
+    """The commands, the part of the status bar and the dialog of the API, and the bar about a port in use."""
 
     #: (plant) Put id, name and tag of a refused plant into the form.
     plant_requested = Signal(object)
@@ -75,7 +75,7 @@ class ApiAccessFeature(Feature):
         super().release_store()
 
     def set_reachable(self, *, is_reachable: bool, reason: str) -> None:
-        """Show whether the server can save plants now, and if not, why."""
+        """Show whether the API can save plants now; not while the database server is silent."""
         self._status.show_reachable(is_reachable=is_reachable, reason=reason)
 
     @override
@@ -86,7 +86,7 @@ class ApiAccessFeature(Feature):
 
     @Slot()
     def open_dialog(self) -> ApiDialog | None:
-        """Open the dialog of tokens, port and examples, if a store is open."""
+        """Open the API dialog or raise it, and return it; None if no store is open."""
         if self.opened is None:
             return None
         from plantdesk.ui.api_access.dialog import ApiDialog
@@ -101,7 +101,7 @@ class ApiAccessFeature(Feature):
 
     @Slot()
     def show_activity(self) -> None:
-        """Open the dialog with the last requests."""
+        """Open the API dialog, and show its list of the last requests."""
         dialog = self.open_dialog()
         if dialog is not None:
             dialog.show_activity()

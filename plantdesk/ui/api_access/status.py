@@ -1,4 +1,4 @@
-"""The API in the status bar: its state and address, and the plants that programs added last."""
+"""The API part of the status bar: state and address of the server, and the plants that programs added last."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _SERIES_PAUSE_MS = 60_000
 
 
 class _Series(NamedTuple):
-    """Plants that one program added without a long pause."""
+    """The number of plants that a program added without a pause of a minute, and the time of the last one."""
 
     plants: int
     added_at: int
 
 
 class ApiStatus(QWidget):
-    """State and address of the server (without tokens only as a tooltip), and the last plants of programs."""
+    """The API part of the status bar: state and address of the server, and the plants that programs added last."""
 
     #: The button of a server that is off was clicked.
     turn_on_requested = Signal()
@@ -78,7 +78,7 @@ class ApiStatus(QWidget):
 
     @property
     def text(self) -> str:
-        """The state of the server, and its address."""
+        """The shown state and address; the address is empty unless the server is on."""
         return f"{self._state_text(self._state)} {self._address.text()}".rstrip()
 
     @Slot(object)
@@ -107,19 +107,19 @@ class ApiStatus(QWidget):
         self._known_state_text = state_text
 
     def show_reachable(self, *, is_reachable: bool, reason: str) -> None:
-        """Show whether the server can save plants now; if not, requests get 503 for this reason."""
+        """Show whether the API server can save plants now; if not, it answers with 503 for `reason`."""
         self._is_store_reachable = is_reachable
         self.show_server(self._state)
         if not is_reachable:
             set_tool_tip(self._state_button, self.tr("{reason} Requests get 503.").format(reason=reason))
 
     def show_tokens(self, *, has_tokens: bool) -> None:
-        """Show the address if there are tokens."""
+        """Show the address only if there are tokens: without one, no program can use it."""
         self._has_tokens = has_tokens
         self._show_address()
 
     def show_changes(self, changes: Changes) -> None:
-        """Show which plants were added by programs."""
+        """Show the plants that programs have added, and announce them if the last time is long ago."""
         added = [row for row in changes.added if row.source.kind == "token"]
         if not added:
             return
@@ -142,7 +142,7 @@ class ApiStatus(QWidget):
 
     @Slot()
     def _announce_activity(self) -> None:
-        """Announce the last plants of programs to screen readers, and start the pause before the next announcement."""
+        """Announce the last plants of programs to screen readers unless that was done; start the pause."""
         if not self._is_announced:
             self._is_announced = True
             announce(self, self._latest_text)
@@ -150,7 +150,7 @@ class ApiStatus(QWidget):
 
     @Slot()
     def focus_first(self) -> None:
-        """Put the focus on the first button of the line."""
+        """Move the focus to the state button; F6 does this."""
         self._state_button.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     @Slot()
@@ -192,7 +192,7 @@ class ApiStatus(QWidget):
         return self.tr("API off")
 
     def _show_address(self) -> None:
-        """Show the address if the line has room for all of it."""
+        """Show the address if there are tokens, the server is on, and there is room for all of it."""
         is_used = isinstance(self._state, On) and self._has_tokens
         self._copy_button.setVisible(is_used)
         widgets = (self._icon, self._state_button, self._address, self._copy_button)
@@ -201,7 +201,7 @@ class ApiStatus(QWidget):
 
     @Slot()
     def _show_activity(self) -> None:
-        """Show the last plants of programs in the room that is left."""
+        """Show the last plants of programs with their age, elided to the room that is left."""
         if not self._latest_text:
             return
         whole_text = self.tr("{what}, {ago}").format(what=self._latest_text, ago=age_text(self._latest_at, now_ms()))

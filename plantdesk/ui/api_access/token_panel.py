@@ -1,4 +1,4 @@
-"""The panel of tokens: create (shown once), list, revoke."""
+"""The panel that creates, lists and revokes API tokens. The store keeps fingerprints, so a new token is shown once."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _MENU_COLUMN = 4
 
 
 class TokenPanel(QWidget):
-    """Lists the tokens of one store, creates and revokes them."""
+    """The list of the API tokens of a store, with fields that create a token and a menu that revokes one."""
 
     #: (file) A new token was saved to a file.
     token_saved = Signal(str)
@@ -91,17 +91,17 @@ class TokenPanel(QWidget):
 
     @Slot()
     def focus_name(self) -> None:
-        """Move the focus to the name of a new token."""
+        """Move the focus to the field for the name of a new token."""
         self._name_edit.setFocus(Qt.FocusReason.OtherFocusReason)
 
     @Slot()
     def refresh(self) -> None:
-        """Read the list again."""
+        """Read the tokens again on `window-worker`, and show them."""
         self._bridge.short_tasks.run(self, lambda _task: self._tokens.list(), self._on_listed, self._on_failed)
 
     @Slot()
     def create_token(self) -> None:
-        """Create a token with the name in the field, unless one is being created."""
+        """Create a token with the typed name and lifetime, unless a token is being created."""
         if self._is_creating:
             return
         self._is_creating = True
@@ -130,7 +130,7 @@ class TokenPanel(QWidget):
             self._ask_to_revoke(question, details, self.tr("Revoke and delete"), self._revoke_and_remove)
 
     def save_token(self, file: Path) -> None:
-        """Write the token that is shown to a file that only its owner may read."""
+        """Write the new token, on another thread, to a file that only its owner may read."""
         token = self._new_edit.text()
 
         def write(_task: Task) -> None:

@@ -50,7 +50,7 @@ _MAX_SOURCES = 3
 
 
 class HistoryLine(NamedTuple):
-    """A line of the history. `restored`: the values of the fields after an undo; None if it cannot be undone."""
+    """A line of a plant's history. `restored`: the values of the fields after its Undo; None: it has no Undo."""
 
     icon: str
     text: str
@@ -60,7 +60,7 @@ class HistoryLine(NamedTuple):
 
 
 class _HistoryStep(NamedTuple):
-    """A change, and the plant before and after it."""
+    """A change, and the plant before and after it; `before` is None if the change added the plant."""
 
     change: Change
     before: PlantRow | None
@@ -75,7 +75,7 @@ class _HistoryStep(NamedTuple):
 
 
 def make_history_lines(row: PlantRow, changes: Sequence[PlantChange]) -> list[HistoryLine]:
-    """Return the history of a plant, newest first; the last line says how it was added."""
+    """Return the lines of a plant's history, newest first; the last line says how the plant was added."""
     steps = _merge_steps(row, changes)
     lines = [_make_history_line(row, step) for step in steps if step.before is not None]
     return [*lines, _make_added_line(row)]
@@ -93,7 +93,7 @@ def added_text(source: Source) -> str:
 
 
 def _merge_steps(row: PlantRow, changes: Sequence[PlantChange]) -> list[_HistoryStep]:
-    """Return the changes with the plant before and after each, with consecutive changes of the note merged."""
+    """Return each change with the plant before and after it; consecutive changes of the note become one."""
     steps: list[_HistoryStep] = []
     after = row
     for change, before in changes:
@@ -131,6 +131,7 @@ def _make_history_line(row: PlantRow, step: _HistoryStep) -> HistoryLine:
 
 
 def _step_text(step: _HistoryStep, changed: list[str]) -> str:
+    """Return what a change did to a plant, such as “Tag set to kitchen”."""
     if step.change.kind is ChangeKind.RESTORE:
         return translate("PlantHistory", "Restored from a backup")
     if len(changed) != 1:
@@ -169,7 +170,7 @@ def _make_added_line(row: PlantRow) -> HistoryLine:
 
 
 class CardRequests(QObject):
-    """The requests of the buttons of a card: commands for the selected plants, and to close the card."""
+    """Signals of the buttons of both cards: a command for the selected plants, or to close the card."""
 
     tag = Signal()
     replace = Signal()
@@ -205,21 +206,21 @@ class CardFrame(QWidget):
         self._close_button.setGeometry(QStyle.visualRect(self.layoutDirection(), self.rect(), rect))
 
     def add_top_row(self) -> QHBoxLayout:
-        """Add a row beside the close button to the column, and return it."""
+        """Add a row to the column, level with the close button, and return it."""
         row = fill(QHBoxLayout(), margins=mirrored(self, 0, 0, ICON_BUTTON, 0))
         row.addStrut(ICON_BUTTON)
         add_layout(self.column, row)
         return row
 
     def add_section(self, title: str, content: QWidget | QLayout) -> PlainLabel:
-        """Add a titled section; return its title."""
+        """Add `content` under a title, and return the label of the title."""
         label = PlainLabel(title, role="caption", buddy=content if isinstance(content, QWidget) else None)
         fill(self.column, L, label, XS, content)
         return label
 
 
 def make_button(text: str, theme: Theme | None = None, icon: str = "", *, name: str = "") -> QPushButton:
-    """Return a button of the card; a click does not move the focus. `name` is the accessible name and tooltip."""
+    """Return a button of a card; a click does not move the focus. `name` is its accessible name and tooltip."""
     button = OneClickButton(text)
     button.setAccessibleName(name)
     set_tool_tip(button, name)
@@ -230,10 +231,7 @@ def make_button(text: str, theme: Theme | None = None, icon: str = "", *, name: 
 
 
 def delete_widgets(layout: QLayout, widgets: list[QWidget]) -> None:
-    """Delete `widgets` from their layout, and empty the list.
-
-    It does not call takeAt(): PySide mistakes later objects at the addresses of deleted layout items for these.
-    """
+    """Delete `widgets` from their layout, without `takeAt`, which confuses PySide (`add_layout`); empty the list."""
     for widget in widgets:
         layout.removeWidget(widget)
         widget.hide()
@@ -242,7 +240,7 @@ def delete_widgets(layout: QLayout, widgets: list[QWidget]) -> None:
 
 
 class PlantCard(CardFrame):
-    """The card of one plant: tag, ID, name, note, how it was added, and its history."""
+    """The card of one plant: details and history. The user edits the note, undoes changes, prints and deletes."""
 
     #: (line) The Undo button of a line of the history was clicked.
     undo_requested = Signal(object)
@@ -277,7 +275,7 @@ class PlantCard(CardFrame):
         theme.changed.connect(self._show_lines)
 
     def show_plant(self, row: PlantRow, changes: Sequence[PlantChange]) -> None:
-        """Show a plant and its history; `NoteDrafts` shows the note."""
+        """Show the details and the history of a plant; its note is shown by `NoteDrafts`."""
         if row.id != self._plant_id:
             self._plant_id = row.id
             self._shows_all = False
@@ -296,7 +294,7 @@ class PlantCard(CardFrame):
             self._show_lines()
 
     def set_editable(self, reason: str, *, keep_note: bool = False) -> None:
-        """Enable changes, or disable them for a reason, except for the note if `keep_note` is true."""
+        """Enable editing, or disable it with `reason` as tooltip; with `keep_note` the note stays editable."""
         self.note_edit.setReadOnly(bool(reason) and not keep_note)
         self._undo_reason = reason
         for button in (self._delete_button, *self._undo_buttons):
@@ -313,6 +311,7 @@ class PlantCard(CardFrame):
 
     @Slot()
     def _show_lines(self) -> None:
+        """Replace the widgets of the history by those of the first lines, or of all."""
         delete_widgets(self._history_layout, self._history_widgets)
         self._undo_buttons.clear()
         lines = self._history_lines if self._shows_all else self._history_lines[:_SHOWN_LINES]
@@ -368,7 +367,7 @@ class Summary(NamedTuple):
 
 
 def summarize(rows: Collection[PlantRow]) -> Summary:
-    """Return the summary of at least one plant."""
+    """Return the summary of `rows`, of which there must be one at least."""
     ids = [row.id for row in rows]
     times = [row.added_at for row in rows]
     tags = Counter(row.tag for row in rows)
@@ -377,7 +376,7 @@ def summarize(rows: Collection[PlantRow]) -> Summary:
 
 
 class SelectionCard(CardFrame):
-    """Shows a summary of several plants, and the commands for all of them."""
+    """The card of several selected plants: a summary, and buttons with the commands for all of them."""
 
     def __init__(self, theme: Theme, requests: CardRequests) -> None:
         super().__init__(theme, requests)
@@ -410,7 +409,7 @@ class SelectionCard(CardFrame):
         self._lay_out()
 
     def show_count(self, count: int) -> None:
-        """Show the number of plants, and no summary yet."""
+        """Show the number of plants in title and buttons, and no summary until `show_summary` is called."""
         self._title_label.setText(translated(plants_text(count)))
         name = translated(Text("Delete {count:,} plants", one="Delete 1 plant", count=count))
         self._delete_button.setAccessibleName(name)
@@ -419,7 +418,7 @@ class SelectionCard(CardFrame):
         self.show_summary(None)
 
     def show_summary(self, summary: Summary | None) -> None:
-        """Show a summary; None if there are too many plants to read them."""
+        """Show a summary, or hide its parts (None) if it is not read."""
         delete_widgets(self._tags_grid, self._tag_widgets)
         parts = (self._ids_label, self._tags_title, self._added_title, self._added_label, self._sources_label)
         for part in parts:
@@ -434,7 +433,7 @@ class SelectionCard(CardFrame):
         self._sources_label.setText(", ".join(counts[:_MAX_SOURCES]) + (" …" if len(counts) > _MAX_SOURCES else ""))
 
     def set_editable(self, reason: str) -> None:
-        """Enable changes, or disable them for a reason."""
+        """Enable the buttons that change plants, or disable them if there is a `reason`."""
         for button in (self._tag_button, self._replace_button):
             set_disabled_reason(button, reason)
         self._delete_button.setEnabled(not reason)  # the button has a tooltip of its own

@@ -31,13 +31,12 @@ _MAX_CHANGES = 50
 
 
 class CardFeature(Feature):
-    """The pane with the card of the selected plants. It reads nothing from the store while it is hidden."""
+    """The pane with the card of the selected plants. While it is hidden, it reads nothing from the store."""
 
     #: Delete the selected plants. `workspace` connects most other signals of `requests`.
     delete_requested = Signal()
 
     def __init__(self, context: WindowContext, plants: ShownPlants) -> None:
-        """Show the plants that are selected in the table of `plants`."""
         super().__init__(context)
         self.requests = CardRequests(self)
         self._plant_card = PlantCard(context.theme, self.requests)
@@ -118,7 +117,7 @@ class CardFeature(Feature):
 
     @override
     def handle_escape(self) -> bool:
-        """Move the focus from the card to the table."""
+        """Move the focus from the card to the table; return False if the card does not have it."""
         had_focus = has_focus(self._pane)
         if had_focus:
             self._plants.focus_table()
@@ -126,12 +125,12 @@ class CardFeature(Feature):
 
     @Slot()
     def toggle(self) -> None:
-        """Show the card, or hide it."""
+        """Show the card if it is hidden, else hide it."""
         self._pane.toggle()
 
     @Slot()
     def add_date(self) -> None:
-        """Append a line with today's date to the note of the selected plant, after showing the card."""
+        """Append a line with today's date to the note of the selected plant; show the card before."""
         if self.opened is None or not self._changes.may_change(self.opened.store):
             return
         if self._pane.isVisible() and self.notes.current is not None and self._is_selected(self.notes.current.row):
@@ -144,12 +143,12 @@ class CardFeature(Feature):
 
     @Slot()
     def show_pane(self) -> None:
-        """Show the card beside the list if there is room."""
+        """Show the card beside the list, unless the window is too narrow for it."""
         self._pane.set_requested(requested=True)
 
     @Slot(int)
     def show_selection(self, count: int) -> None:
-        """Show the `count` selected plants."""
+        """Show the card of the `count` selected plants, once they are read; without any, hide it."""
         self._count = count
         if count != 1 or self._plants.selected_ids()[0] != self._date_requested_id:
             self._drop_date_request()
@@ -182,7 +181,7 @@ class CardFeature(Feature):
             self._task = self.opened.queries.run(self, read_plant, self._on_read, self._on_not_read)
 
     def _on_not_read(self, error: Exception) -> None:
-        """Show the row of the table, without note and history; the plant is read when the server answers again."""
+        """Show what the table has loaded of the plant; it is read again when the server answers."""
         self._drop_date_request()
         row = self._plants.row(self._ids[0]) if len(self._ids) == 1 else None
         if (
@@ -199,6 +198,7 @@ class CardFeature(Feature):
         self._stack.setCurrentWidget(self._plant_card)
 
     def _on_read(self, result: tuple[PlantRow | None, list[PlantChange]]) -> None:
+        """Show the plant, unless another one is selected by now; add a date line that was requested."""
         row, changes = result
         if row is None or self.opened is None or [row.id] != self._ids:
             return
@@ -220,7 +220,7 @@ class CardFeature(Feature):
 
     @Slot(object)
     def _undo(self, line: HistoryLine) -> None:
-        """Undo a change for this plant alone, after a question if another desk has made it."""
+        """Undo a change for this plant alone, after a question if another computer has made it."""
         if line.change is None:
             self._undo_unasked(line)
         elif self.opened is not None:
@@ -228,7 +228,7 @@ class CardFeature(Feature):
             confirm_undo(self.context, self.opened.store, line.change, self.context.page, undo)
 
     def _undo_unasked(self, line: HistoryLine) -> None:
-        """Undo a change; if it changed other plants as well, edit this plant instead."""
+        """Undo a change; if it changed other plants as well, restore only the fields of this plant."""
         row = self._shown_plant
         if row is None or line.restored is None or self.opened is None:
             return
@@ -244,7 +244,7 @@ class CardFeature(Feature):
 
     @Slot()
     def _on_delete(self) -> None:
-        """Request the deletion, unless the card still shows another plant, as the selected one is being read."""
+        """Request to delete the selected plants; not while the card still shows another plant."""
         shows_several = self._stack.currentWidget() is self._selection_card
         if shows_several or (self._shown_plant is not None and self._is_selected(self._shown_plant)):
             self.delete_requested.emit()

@@ -1,4 +1,4 @@
-"""The text edit of a note; its draft, to save it and resolve conflicts; all drafts of a store."""
+"""The note of a plant: its text edit, the draft that saves it and resolves conflicts, and all drafts of a store."""
 
 from __future__ import annotations
 
@@ -58,17 +58,17 @@ class NoteEdit(QPlainTextEdit):
         self._fit_height()
 
     def set_text(self, text: str) -> None:
-        """Replace the text and its undo history, if it is another one; the cursor stays if possible."""
+        """Replace the text, and clear the undo history, unless the text is the same; keep the cursor position."""
         if text != self.toPlainText():
             self._replace(text)
 
     def close_note(self) -> None:
-        """Empty the edit, and make it read-only."""
+        """Empty the field, and make it read-only, as no note is shown."""
         self._replace("")
         self.setReadOnly(True)
 
     def add_date(self) -> None:
-        """Append a line with today's date, unless the last line is that, and move the cursor and the focus to it."""
+        """Append a line with today's date unless the last line is one; move cursor and focus to the end."""
         cursor = self.textCursor()
         _, _, last_line = self.toPlainText().rpartition("\n")
         today = QDate.currentDate().toString(Qt.DateFormat.ISODate)
@@ -116,7 +116,7 @@ class NoteEdit(QPlainTextEdit):
 
     @override
     def event(self, event: QEvent) -> bool:
-        """Leave Ctrl+D to the menu, as it deletes a letter on X11, and Undo and Redo if nothing was typed."""
+        """Leave keys to the menu: Ctrl+D, which deletes a letter on X11, and Undo and Redo without typed text."""
         if event.type() is QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
             document = self.document()
             keys = QKeySequence.StandardKey
@@ -189,7 +189,7 @@ class NoteDraft(QObject):
 
     @property
     def is_dirty(self) -> bool:
-        """Whether the text differs from the stored note."""
+        """Whether the typed text differs from the note in the store."""
         return self.text != (self.row.note or "")
 
     @property
@@ -210,17 +210,17 @@ class NoteDraft(QObject):
         }
 
     def restore(self, text: str) -> None:
-        """Save a text that an earlier window could not save."""
+        """Set and save a text that an earlier window could not save; then the draft deletes itself."""
         self.text = text
         self._has_failed = True
         self.finish()
 
     def resume(self) -> None:
-        """Let the user edit the draft again: its plant is shown."""
+        """Keep the draft after it is saved, as the user has selected its plant again."""
         self._is_finished = False
 
     def write(self, text: str) -> None:
-        """Set the text, and save it after a pause without another call."""
+        """Set the text that the user has typed; it is saved a second after the last call."""
         self.text = text
         self._pause_timer.start()
 
@@ -235,14 +235,14 @@ class NoteDraft(QObject):
             self.row = row
 
     def finish(self) -> None:
-        """Save the text, and delete the draft when it is saved: another plant is shown."""
+        """Save the text, and delete the draft once it is saved, as another plant is shown."""
         self._is_finished = True
         self.save()
         self._delete_if_done()
 
     @Slot()
     def save(self) -> None:
-        """Save the text now if it is unsaved."""
+        """Begin to save the text if it is unsaved, unless a save runs or a question is open."""
         self._pause_timer.stop()
         if self._is_saving or self._question.is_open or not self.is_dirty:
             return
@@ -254,7 +254,7 @@ class NoteDraft(QObject):
         self._apply(edit)
 
     def save_both(self) -> None:
-        """Save the text; if a question is open, save both notes, one below the other, as the window closes."""
+        """Save the text, as the window closes; if a question is open, save both notes as one text."""
         if self._question.is_open:
             theirs = self.row.note or ""
             self._question.close()
@@ -279,6 +279,7 @@ class NoteDraft(QObject):
         self._delete_if_done()
 
     def _on_failed(self, error: Exception) -> None:
+        """After a conflict, read the plant to ask the user; else show the problem, and perhaps try again."""
         self._is_saving = False
         is_conflict = isinstance(error, EditConflictError | IdTakenError)  # the second if it was added again already
         self._has_failed = not is_conflict
@@ -296,7 +297,7 @@ class NoteDraft(QObject):
         self._question.read(self._opened.queries, self.row, mine, self._on_read)
 
     def _on_read(self, current: PlantRow | None) -> None:
-        """Ask which note to keep if the stored one has changed, else save on top of the present plant."""
+        """Ask which note to keep if the stored one has changed, else save the text into the present plant."""
         mine = self._note_text(self.text)
         if current is None:
             self._question.ask_about_deleted(self.row, mine, self._insert_again)
@@ -345,7 +346,7 @@ def note_from_json(value: object) -> tuple[PlantRow, str] | None:
 
 
 class NoteDrafts(QObject):
-    """The drafts of one store: the edited one (`current`), and those that could not be saved yet."""
+    """The drafts of one store: the one in the text edit (`current`), and those that could not be saved yet."""
 
     #: (is_saving) A save has begun or ended.
     saving_changed = Signal(bool)
@@ -355,7 +356,6 @@ class NoteDrafts(QObject):
     waiting_changed = Signal(bool)
 
     def __init__(self, context: WindowContext, edit: NoteEdit, parent: QObject) -> None:
-        """Edit the current note in `edit`."""
         super().__init__(parent)
         self._context = context
         self._edit = edit
@@ -369,11 +369,11 @@ class NoteDrafts(QObject):
 
     @property
     def has_unsaved(self) -> bool:
-        """Whether the current draft is unsaved."""
+        """Whether the note that is shown has unsaved text."""
         return self.current is not None and self.current.is_dirty
 
     def open(self, opened: OpenStore) -> None:
-        """Use a store; save the notes that an earlier window could not save."""
+        """Begin to use a store, and save the notes that an earlier window could not save."""
         self._opened = opened
         values = self._context.preferences.of_store(self._context.location.key).get("notes")
         if isinstance(values, list):
@@ -382,7 +382,7 @@ class NoteDrafts(QObject):
             self._show_waiting()
 
     def show(self, opened: OpenStore, row: PlantRow) -> None:
-        """Show the note of a plant, or its waiting draft, and make it the current one."""
+        """Edit the note of a plant, or its draft that waits to be saved; save the draft shown before."""
         if self.current is not None and self.current.row.id == row.id:
             self.current.update_stored(row)
         else:
@@ -393,7 +393,7 @@ class NoteDrafts(QObject):
         self._show_text(row)
 
     def finish(self) -> None:
-        """Save the current draft, and show no note any more."""
+        """Save the current draft, and empty the text edit."""
         if self.current is not None:
             self.current.finish()
             self.current = None
@@ -414,7 +414,7 @@ class NoteDrafts(QObject):
         return len(waiting)
 
     def close(self) -> None:
-        """Save the unsaved drafts; for the next start, write drafts to disk that a server does not save in time."""
+        """Save the drafts, waiting up to 10 s for a server; write what it has not saved to disk."""
         drafts = self._unsaved_drafts
         unsaved = [draft for draft in drafts if draft.is_waiting]
         for draft in drafts:

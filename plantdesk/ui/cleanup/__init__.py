@@ -1,1 +1,1 @@
-"""One dialog with a page for each way to clean up: plants that are alike, tags that are alike, names and notes."""
+"""The clean-up dialog. Each page cleans up something: similar plants, similar tags, or texts of names and notes."""

@@ -1,4 +1,4 @@
-"""The preview of a rule: reading the texts that it would change, their model with check marks, and their table."""
+"""The preview of a rewrite rule: reads the texts that it would change, and lists them with check marks."""
 
 from __future__ import annotations
 
@@ -58,11 +58,11 @@ class ChangedText(NamedTuple):
 
     @property
     def key(self) -> tuple[int, str]:
-        """The id of the plant and the field. They identify the text in a rule."""
+        """The id of the plant and the name of the field, which identify the text."""
         return self.id, self.field
 
     def text(self, *, after: bool) -> str:
-        """Return the text `after` the change, or before it, without its parts that are not shown."""
+        """Return the shown text, after or before the change; long texts are cut."""
         return "".join(part for kind, part in self.segments if kind != ("old" if after else "new"))
 
 
@@ -127,7 +127,7 @@ def _find_changed_texts(rule: RewriteRule, row: PlantRow, *, is_listed: bool) ->
 
 
 def _make_segments(text: str, places: list[Replacement]) -> Iterator[Segment]:
-    """Yield the shown segments of a text: from the start, or from just before the first match if that is far away."""
+    """Yield the shown segments of a text: from its start, or shortly before the first match."""
     first_match = places[0].start
     is_far = first_match > _MAX_BEFORE_MATCH or "\n" in text[:first_match]
     start = max(0, first_match - _SHOWN_BEFORE_MATCH) if is_far else 0
@@ -147,12 +147,12 @@ def _make_segments(text: str, places: list[Replacement]) -> Iterator[Segment]:
 
 
 def field_text(field: str) -> str:
-    """Return the translated name of a field."""
+    """Return the translated name of a field, “Name” or “Note”."""
     return translate("ChangedTexts", "Name") if field == "name" else translate("ChangedTexts", "Note")
 
 
 class ChangedTexts(RowModel[ChangedText]):
-    """The model of the texts that a rule changes, with check marks."""
+    """The model of the texts that a rule changes. Each has a check mark: ticked texts are changed."""
 
     #: Other texts are ticked.
     ticks_changed = Signal()
@@ -166,7 +166,7 @@ class ChangedTexts(RowModel[ChangedText]):
         self._exceptions: set[tuple[int, str]] = set()
 
     def show(self, preview: TextChanges) -> None:
-        """Show other rows; the model is only reset if their texts are not the present ones."""
+        """List the texts of a preview; the model is reset only if they are other texts than before."""
         has_same_keys = [row.key for row in preview.rows] == [row.key for row in self.rows]
         listed = [row for row in preview.rows if not row.is_blank]
         matches = preview.match_count - sum(row.match_count for row in listed)
@@ -192,7 +192,7 @@ class ChangedTexts(RowModel[ChangedText]):
             self._emit_ticks_changed()
 
     def is_ticked(self, row: ChangedText) -> bool:
-        """Return whether a text is to be changed."""
+        """Return whether a text is ticked, and so will be changed."""
         is_exception = row.key in self._exceptions
         return not row.is_blank and self._ticks_all is not is_exception
 
@@ -208,7 +208,7 @@ class ChangedTexts(RowModel[ChangedText]):
 
     @property
     def counts(self) -> TickedCounts:
-        """The counts of all texts, including the unlisted ones."""
+        """The counts of ticked matches and plants, also unlisted ones, and of texts without a tick."""
         ticked = [row for row in self.rows if self.is_ticked(row)]
         matches = sum(row.match_count for row in ticked)
         plants = len({row.id for row in ticked})
@@ -272,7 +272,7 @@ class ChangedTexts(RowModel[ChangedText]):
 
 
 class ChangedTextTable(PlainTable):
-    """The view of `ChangedTexts`. Space ticks a row."""
+    """The table of the texts that a rule changes. Space ticks a text; F2 or a double click shows its plant."""
 
     #: (id) F2 was pressed, or a row double-clicked: show its plant.
     plant_requested = Signal(object)
@@ -299,7 +299,7 @@ class ChangedTextTable(PlainTable):
 
 
 class _TextDelegate(CellDelegate):
-    """Paints removed text struck out, new text bold, and the reason if a text is not changed."""
+    """Paints removed text struck out and new text bold; if a text is not changed, it paints the reason."""
 
     def __init__(self, texts: ChangedTexts, theme: Theme, table: PlainTable) -> None:
         super().__init__(table)

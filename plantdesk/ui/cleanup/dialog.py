@@ -1,4 +1,4 @@
-"""The dialog of the pages, with tabs and one row of buttons, and the base class of a page."""
+"""The clean-up dialog, with a tab for each page and one row of buttons, and the base class of its pages."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _REFRESH_DELAY_MS = 1000
 
 
 class CleanUpDialog(Dialog):
-    """The dialog with the clean-up pages, not modal. Its message line repeats the toast of the main window."""
+    """The non-modal dialog with a tab for each page. Its message line repeats the toast of the main window."""
 
     #: The store has changed, and the pages read it again.
     refreshed = Signal()
@@ -70,7 +70,7 @@ class CleanUpDialog(Dialog):
         self._show_state()
 
     def show_page(self, number: int) -> None:
-        """Show a page by its number."""
+        """Switch to the tab with this number, from 0."""
         self._tabs.setCurrentIndex(number)
 
     @property
@@ -111,7 +111,7 @@ class CleanUpDialog(Dialog):
 
     @Slot()
     def _refresh(self) -> None:
-        """Refresh the pages that are not reading."""
+        """Let the pages that were shown read the store again, except those that are reading it now."""
         self.refreshed.emit()
         for page in self._pages:
             if page.has_started and not page.is_reading:
@@ -124,7 +124,7 @@ class CleanUpDialog(Dialog):
 
 
 class CleanUpPage(QWidget):
-    """The base class of a page of `CleanUpDialog`."""
+    """The base of a page of `CleanUpDialog`, which shows its summary, and whose button applies it."""
 
     #: The page's summary or the state of the button has changed.
     changed = Signal()
@@ -146,7 +146,7 @@ class CleanUpPage(QWidget):
         self.start()
 
     def refresh(self) -> None:
-        """Read the content again, after a change by others; until then, the present content can be applied."""
+        """Read the content again, as others have changed plants; the present content stays usable meanwhile."""
         self.reload()
 
     @property
@@ -155,11 +155,11 @@ class CleanUpPage(QWidget):
         return False
 
     def apply(self) -> None:
-        """Request the change, and disable the button until the content is read again."""
+        """Disable the button until the content is read again. Subclasses request their change first."""
         self.show_state(self.button_text, self.summary, can_apply=False)
 
     def cancel(self) -> None:
-        """Cancel background tasks: the dialog is closed."""
+        """Cancel the background tasks of the page, as the dialog is closed."""
 
     def show_state(self, button_text: str, summary: str, *, can_apply: bool) -> None:
         """Set the text and state of the button, and the summary beside it."""

@@ -43,14 +43,14 @@ class _Column(IntEnum):
 
 
 class GroupItem(NamedTuple):
-    """A plant of a group, or the heading of the group (None)."""
+    """A row of the table: a plant of the group with this number, or (`row` None) the heading of the group."""
 
     group: int
     row: PlantRow | None
 
 
 class DuplicateModel(RowModel[GroupItem]):
-    """The model of groups of similar plants, and whether each is merged. Reads them in pages with `queries`."""
+    """The model of groups of similar plants, with a check mark for each group. It reads them in pages."""
 
     #: Other groups, or other plants of them, are to be merged.
     changed = Signal()
@@ -75,7 +75,7 @@ class DuplicateModel(RowModel[GroupItem]):
         self.set_groups(self._groups)
 
     def set_groups(self, groups: PlantGroups, excluded: Collection[int] = ()) -> None:
-        """Show other groups; groups in `excluded` are not merged. Choices of the user in known groups stay."""
+        """Show other groups, ticked unless `excluded`; the user's choices in known groups stay."""
         known_ids = {*self._groups.ids}
         chosen_ids = {*self._chosen_ids.values()}
         excluded_ids = {plant_id for group in self._excluded for plant_id in self._group_ids(group)}
@@ -107,34 +107,34 @@ class DuplicateModel(RowModel[GroupItem]):
                 self._chosen_ids[group] = plant_id
 
     def set_keep_rule(self, keep_rule: KeepRule) -> None:
-        """Keep the plants by another rule, and forget the choices of the user."""
+        """Let a rule select the plant to keep in each group; forget the plants the user chose."""
         self._keep_rule = keep_rule
         self._chosen_ids.clear()
         self._emit_changed()
 
     def set_all_merged(self, *, is_merged: bool) -> None:
-        """Merge all groups, or none."""
+        """Tick all groups to be merged, or none."""
         self._excluded = set() if is_merged else {*range(self.group_count)}
         self._emit_changed()
 
     @property
     def plant_count(self) -> int:
-        """The number of plants in all groups."""
+        """The number of plants in all groups, also of those that are not loaded yet."""
         return len(self._groups.ids)
 
     @property
     def group_count(self) -> int:
-        """The number of groups."""
+        """The number of groups, also of those that are not loaded yet."""
         return len(self._groups.sizes)
 
     @property
     def merged_count(self) -> int:
-        """The number of merged groups, and so of kept plants."""
+        """The number of ticked groups, of each of which one plant is kept."""
         return self.group_count - len(self._excluded)
 
     @property
     def removed_count(self) -> int:
-        """The number of plants that are removed."""
+        """The number of plants that merging the ticked groups removes."""
         excluded = sum(self._groups.sizes[group] - 1 for group in self._excluded)
         return self.plant_count - self.group_count - excluded
 
@@ -146,11 +146,11 @@ class DuplicateModel(RowModel[GroupItem]):
         return self._groups.ids[self._starts[group] : self._starts[group + 1]]
 
     def is_merged(self, group: int) -> bool:
-        """Return whether a group is to be merged."""
+        """Return whether a group is ticked to be merged."""
         return group not in self._excluded
 
     def kept_id(self, group: int) -> int | None:
-        """Return the id of the kept plant of a merged group; None if it is not known."""
+        """Return the ID of the plant that a ticked group keeps; None if unticked or not known yet."""
         if not self.is_merged(group):
             return None
         rows = self._plants[group]
@@ -158,7 +158,7 @@ class DuplicateModel(RowModel[GroupItem]):
         return self._chosen_ids.get(group, self._keep_rule.select(rows).id if is_known else None)
 
     def toggle(self, index: Index) -> None:
-        """For a heading, merge the group or exclude it; for a plant, keep this plant and merge its group."""
+        """Tick or untick the group of a heading; for a plant, keep it and tick its group."""
         item = self.rows[index.row()]
         if item.row is None or not self.is_merged(item.group):
             self._excluded ^= {item.group}
@@ -299,7 +299,7 @@ def _without_blanks(text: str) -> str:
 
 
 class DuplicateTable(PlainTable):
-    """The view of a `DuplicateModel`. A click or Space toggles a row."""
+    """The table of similar plants. A click or Space ticks a group (heading), or keeps that plant."""
 
     def __init__(self, model: DuplicateModel, theme: Theme) -> None:
         super().__init__(theme, translate("Duplicates", "Plants that are alike"), [""] * len(_Column))

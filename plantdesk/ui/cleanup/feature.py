@@ -31,7 +31,7 @@ _MAX_FIND_LENGTH = 200
 
 
 class PageNumber(IntEnum):
-    """The pages of the dialog, in their order."""
+    """The numbers of the pages of the dialog; they are the indexes of the tabs."""
 
     DUPLICATES = 0
     TAGS = 1
@@ -66,7 +66,7 @@ class CleanUpFeature(Feature):
         self._dialog = None
 
     def open_dialog(self, page: PageNumber = PageNumber.TEXTS) -> None:
-        """Open the dialog at a page, for the selected or the shown plants."""
+        """Open or raise the dialog at a page, or show why plants cannot be changed now."""
         if self.opened is None or not self._changes.may_change(self.opened.store):
             return
         if self._dialog is None or not isValid(self._dialog):
@@ -80,7 +80,7 @@ class CleanUpFeature(Feature):
         return partial(self.open_dialog, page)
 
     def _make_dialog(self, opened: OpenStore) -> CleanUpDialog:
-        """Create the dialog with its three pages."""
+        """Create the dialog with its three pages; also sets `_rewriting_page`."""
         from plantdesk.ui.cleanup.dialog import CleanUpDialog
         from plantdesk.ui.cleanup.pages import DuplicatesPage, TagsPage
         from plantdesk.ui.cleanup.rewriting import RewritingPage
@@ -124,7 +124,7 @@ class CleanUpFeature(Feature):
             self._changes.apply(self.opened.store, edits, text)
 
     def _make_scopes(self) -> list[tuple[str, Selection]]:
-        """Return the sets of plants to choose from, each with its label, the default one first."""
+        """Return the sets of plants that a rule may change, each with its label, the default first."""
         ids = self._plants.selected_ids()
         count = self._plants.shown_count
         text = self._plants.search_text
@@ -144,7 +144,7 @@ class CleanUpFeature(Feature):
             self._rewriting_page.show_count(next(text for text, plants in self._make_scopes() if plants.ids is None))
 
     def _find_start_text(self) -> str:
-        """Return the selected text of the focused field, else the search if it is one word."""
+        """Return the text to search at first: the selected one, or a search of one word."""
         focused = QApplication.focusWidget()
         text = ""
         if isinstance(focused, QLineEdit):

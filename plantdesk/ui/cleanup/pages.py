@@ -52,7 +52,7 @@ _MAX_GROUPS = 100
 
 
 class DuplicatesPage(CleanUpPage):
-    """The page that finds similar plants in the background."""
+    """The page that lists groups of similar plants; the user ticks those to merge, and chooses what to keep."""
 
     #: (edit, count) Apply an edit that removes `count` plants.
     merge_requested = Signal(object, int)
@@ -184,7 +184,7 @@ class DuplicatesPage(CleanUpPage):
 
 
 class TagGroup(QFrame):
-    """A group of similar tags. The kept tag replaces the ticked ones."""
+    """A group of similar tags. The kept tag, which the user chooses, replaces the ticked ones."""
 
     #: The user has ticked other tags, or keeps another one.
     changed = Signal()
@@ -210,22 +210,22 @@ class TagGroup(QFrame):
 
     @property
     def kept_tag(self) -> str:
-        """The tag that replaces the others."""
+        """The tag that the user has chosen to replace the ticked ones."""
         return str(self._kept_box.currentData())
 
     @property
     def ticks(self) -> dict[str, bool]:
-        """Whether each of the other tags is ticked."""
+        """Whether the other tags of the group are ticked, by tag."""
         return {other.tag: check.isChecked() for check, other in self._others}
 
     @property
     def new_tags(self) -> dict[str, str]:
-        """The new name of each ticked tag."""
+        """The kept tag for each ticked tag."""
         return {tag: self.kept_tag for tag, is_ticked in self.ticks.items() if is_ticked}
 
     @property
     def plant_count(self) -> int:
-        """The number of plants that get another tag."""
+        """The number of plants with a ticked tag, which get the kept tag."""
         return sum(other.plants for check, other in self._others if check.isChecked())
 
     def restore(self, kept_tags: Collection[str], ticks: Mapping[str, bool]) -> None:
@@ -237,12 +237,13 @@ class TagGroup(QFrame):
             check.setChecked(ticks.get(other.tag, check.isChecked()))
 
     def show_results(self, new_tags: Mapping[str, str]) -> None:
-        """Show each tag as it will be called: tags above it may be renamed by `new_tags`."""
+        """Show the names that the tags will have: tags above them may be renamed by `new_tags`."""
         for index, tag in enumerate(self._group):
             self._kept_box.setItemText(index, tag_text(renamed_ancestors(tag, new_tags)))
 
     @Slot()
     def _show_others(self) -> None:
+        """Replace the lines of the tags that are not kept, as the user has chosen the kept one."""
         kept = self.kept_tag
         lines = QWidget()
         grid = QGridLayout(lines)
@@ -259,6 +260,7 @@ class TagGroup(QFrame):
         self._on_ticked()
 
     def _add_line(self, grid: QGridLayout, row: int, other: SimilarTag) -> QCheckBox:
+        """Add the line of a tag: check box, pill, and how it differs; return the check box."""
         check = QCheckBox()
         pill = TagPill(self._theme)
         pill.set_tag(other.tag)
@@ -288,7 +290,7 @@ class TagGroup(QFrame):
 
 
 class TagsPage(CleanUpPage):
-    """The page that finds similar tags."""
+    """The page that lists groups of similar tags; the user chooses which tag replaces which ones."""
 
     #: (edits) Merge these tags.
     merge_requested = Signal(object)
@@ -357,6 +359,7 @@ class TagsPage(CleanUpPage):
 
     @Slot()
     def _show_counts(self) -> None:
+        """Show on button and summary what merging the ticked tags changes, and their new names."""
         new_tags = self._new_tags
         for group in self._groups:
             group.show_results(new_tags)
@@ -377,7 +380,7 @@ class TagsPage(CleanUpPage):
         return {tag: new for group in self._groups for tag, new in group.new_tags.items()}
 
     def _make_edits(self) -> list[MergeTags]:
-        """Return one edit for each tag that replaces others."""
+        """Return one edit for each tag that replaces ticked ones."""
         new_tags = self._new_tags
         merged: dict[str, list[str]] = {}
         for tag in self._tags:

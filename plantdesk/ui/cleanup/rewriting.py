@@ -33,7 +33,7 @@ _DELAY_MS = 150
 
 
 class _Action(IntEnum):
-    """The actions, by their indexes in the combo box."""
+    """The actions of a rule; the values are the indexes in the combo box."""
 
     REPLACE = 0
     ADD_BEFORE_NAME = auto()
@@ -43,7 +43,7 @@ class _Action(IntEnum):
 
 
 class RewritingPage(CleanUpPage):
-    """The page that rewrites names and notes by a rule."""
+    """The page on which the user describes a rule for names and notes, and ticks the texts it changes."""
 
     #: (edit, count) Apply an edit that changes `count` plants.
     edit_requested = Signal(object, int)
@@ -97,7 +97,7 @@ class RewritingPage(CleanUpPage):
         return self._task is not None or self._delay_timer.isActive()
 
     def set_scopes(self, scopes: Sequence[tuple[str, Selection]]) -> None:
-        """Offer other sets of plants, the default one first."""
+        """Replace the sets of plants that the user can choose, the default first; read the preview."""
         self._scopes = [plants for _, plants in scopes]
         with QSignalBlocker(self._scope_box):
             self._scope_box.clear()
@@ -203,7 +203,7 @@ class RewritingPage(CleanUpPage):
 
     @Slot()
     def _on_input(self) -> None:
-        """Cancel reading, and read the preview soon; until then, the present rows stay."""
+        """Cancel the running preview, and read another one soon; the present rows stay until then."""
         if self._task is not None:
             self._task.cancel()
             self._task = None
@@ -316,7 +316,7 @@ class RewritingPage(CleanUpPage):
         return self.tr("There is nothing to change.")
 
     def _missing_text(self) -> str:
-        """Return the next step of the user to complete the rule."""
+        """Return what the user has to do next, so that the fields describe a rule."""
         if not (self._names_check.isChecked() or self._notes_check.isChecked()):
             return self.tr("Choose names or notes.")
         if self._action is _Action.REPLACE:

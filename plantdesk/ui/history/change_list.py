@@ -1,4 +1,4 @@
-"""The model and the view of the history: changes in pages, newest first, with a heading for each day."""
+"""The model and the table of the history: changes, newest first, with a heading for each day, read in pages."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _ICONS = {
 
 
 class HistoryColumn(IntEnum):
-    """The columns of the history."""
+    """The columns of the table of changes; ACTION has the label Undo or Redo."""
 
     TIME = 0
     TEXT = 1
@@ -65,7 +65,7 @@ class HistoryColumn(IntEnum):
 
 
 class HistoryModel(RowModel["HistoryEntry | str"]):
-    """The changes and the headings of their days. Reads them in pages with `queries`."""
+    """The model of the changes, with a heading for each day. It reads them in pages with `queries`."""
 
     #: (summary) The first page was read.
     loaded = Signal(object)
@@ -86,7 +86,7 @@ class HistoryModel(RowModel["HistoryEntry | str"]):
         self._task: Task | None = None
 
     def set_filter(self, text: str, source: Source | str | None) -> None:
-        """Show the changes that contain `text`, of a source, or of the computer with a name; None: of all."""
+        """Show only changes that contain `text`, of a source or of a computer by name (None: of all)."""
         self._text = text
         self._source = source
         self.reload()
@@ -96,7 +96,7 @@ class HistoryModel(RowModel["HistoryEntry | str"]):
         self._query(None, max(_PAGE_SIZE, self.entry_count()), self._on_loaded)
 
     def entry_count(self) -> int:
-        """Return the number of changes that were read."""
+        """Return the number of loaded changes, without headings."""
         return sum(not isinstance(row, str) for row in self.rows)
 
     def entry_at(self, row: int) -> HistoryEntry | None:
@@ -107,7 +107,7 @@ class HistoryModel(RowModel["HistoryEntry | str"]):
         return None if isinstance(entry, str) else entry
 
     def row_of(self, number: int) -> int | None:
-        """Return the row of the change with this number, or None."""
+        """Return the row of the change with this number; None if it is not loaded."""
         for row, entry in enumerate(self.rows):
             if not isinstance(entry, str) and entry.change.number == number:
                 return row
@@ -198,7 +198,7 @@ def _cell_text(entry: HistoryEntry, column: HistoryColumn) -> str:
 
 
 def title_text(entry: HistoryEntry) -> str:
-    """Return the title of a change; it says whether the change is undone."""
+    """Return the title of a change, with “Undone” if the change is undone."""
     is_insert = entry.change.kind is ChangeKind.INSERT and entry.change.is_undone
     if is_insert or entry.change.kind is ChangeKind.UNDO:  # the undo of an addition, or its redo
         return _change_title(entry.last)
@@ -211,7 +211,7 @@ def _change_title(change: Change) -> str:
 
 
 def detail_text(entry: HistoryEntry) -> str:
-    """Return the author of a change, its plants, when it was undone, or that it is too old for that."""
+    """Return author and plants of a change, and when it was undone, or that it is too old to be undone."""
     change, last, _ = entry
     parts = [one_line(change.desk)] if change.desk else []
     if change.source.kind is not SourceKind.FORM:
@@ -263,7 +263,7 @@ def action_text(entry: HistoryEntry) -> str:
 
 
 def find_widest_clock() -> str:
-    """Return a time of day that is as wide as any, if all digits have the same width."""
+    """Return a time of day that is as wide as any other one, to set the width of the column."""
     return QLocale().toString(QTime(22, 0), QLocale.FormatType.ShortFormat)
 
 
@@ -297,7 +297,7 @@ def _read_page(
 
 
 class ChangeList(PlainTable):
-    """The view of a `HistoryModel`."""
+    """The table of the changes. Enter, Space, or a click on Undo or Redo, requests that action."""
 
     #: (change) Undo or redo this change.
     action_requested = Signal(object)
@@ -316,7 +316,7 @@ class ChangeList(PlainTable):
         self.menu_requested.connect(self._open_menu)
 
     def current_number(self) -> int | None:
-        """Return the number of the current change."""
+        """Return the number of the current change; None on a heading, or if there is none."""
         entry = self._history.entry_at(self.currentIndex().row())
         return None if entry is None else entry.change.number
 

@@ -31,7 +31,7 @@ _MAX_LENGTH = 300
 
 
 class HistoryDialog(Dialog):
-    """The dialog of all changes of plants, not modal. It follows the store."""
+    """The non-modal dialog that lists all changes, with search, Undo and Redo. It is reloaded after commits."""
 
     #: (change) Undo or redo this change.
     action_requested = Signal(object)
@@ -105,6 +105,7 @@ class HistoryDialog(Dialog):
         self._pages.setCurrentWidget(self._card if self._model.rowCount() else self._empty_label)
 
     def _show_summary(self, summary: HistorySummary) -> None:
+        """Show the number of changes, and offer its computers and sources as filters."""
         no_changes = self.tr(
             "No changes yet. Edits, deletions, imports and restores are listed here, each with its undo."
         )
@@ -152,6 +153,7 @@ class HistoryDialog(Dialog):
 
     @Slot(object)
     def _on_undone(self, undone: Undone) -> None:
+        """Show what an undo has left as it was or moved; without that, remove the message."""
         skipped = Text(
             "{count:,} plants have been changed since and were left as they are.",
             one="1 plant has been changed since and was left as it is.",

@@ -1,1 +1,1 @@
-"""Labels of plants: sheets, their pages on screen, printer or PDF."""
+"""The labels feature: sheets of labels for plants, which are previewed, printed, or saved as a PDF file."""

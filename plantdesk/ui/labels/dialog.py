@@ -65,7 +65,7 @@ _MIN_CHOICE_WIDTH = 120
 
 
 class PagePreview(QFrame):
-    """The preview of a page."""
+    """The preview of a page of labels. A click on a label makes it the first one that is printed."""
 
     #: (number) A label was clicked; its number on the page counts from 0.
     label_clicked = Signal(int)
@@ -136,7 +136,7 @@ class PagePreview(QFrame):
 
 
 class LabelDialog(Dialog):
-    """The dialog that chooses content and sheet of labels."""
+    """The dialog in which the user chooses sheet and content of the labels, and prints them or saves a PDF."""
 
     #: (job) Print the labels.
     print_requested = Signal(object)
@@ -181,12 +181,12 @@ class LabelDialog(Dialog):
 
     @property
     def line(self) -> str:
-        """The user's own line."""
+        """The line that the user has typed for each label, with fields such as {name}."""
         return self._line_edit.text()
 
     @property
     def job(self) -> LabelJob:
-        """The chosen labels."""
+        """The labels that the fields describe; a new object at each call."""
         name, tag, plant_id, qr, note = (check.isChecked() for check in self._content_checks)
         content = LabelContent(name, tag, plant_id, qr, note, self.line)
         start = self._start_box.value() - 1
@@ -194,12 +194,12 @@ class LabelDialog(Dialog):
         return LabelJob(self._sheet_choice.sheet, self._plants, content, start, copies)
 
     def show_outcome(self, tone: Tone, text: str) -> None:
-        """Show the outcome of printing."""
+        """Show in the message line why printing or saving has failed."""
         self._message.show_message(tone, text)
 
     @Slot()
     def _show_job(self) -> None:
-        """Show the chosen job, or why it cannot be printed."""
+        """Show pages and preview of the described job, or why it cannot be printed; enable the buttons."""
         self._start_box.setMaximum(self._sheet_choice.sheet.label_count)
         job = self.job
         self._shown_page = max(0, min(self._shown_page, job.pages - 1))
@@ -254,6 +254,7 @@ class LabelDialog(Dialog):
         return box
 
     def _make_choices(self) -> QWidget:
+        """Return the column of all fields: sheet, first label, copies, and content of a label."""
         content = QWidget()
         grid = QGridLayout()
         grid.setColumnStretch(0, 1)
@@ -304,7 +305,7 @@ class LabelDialog(Dialog):
 
 
 class SheetChoice(QWidget):
-    """Chooses a sheet from a list, or by custom sizes."""
+    """A combo box of known sheets. Its last entry shows fields, in which the user describes another sheet."""
 
     #: Another sheet was chosen.
     changed = Signal()
@@ -334,7 +335,7 @@ class SheetChoice(QWidget):
 
     @property
     def sheet(self) -> Sheet:
-        """The chosen sheet."""
+        """The chosen sheet, or the one that the fields of the custom size describe."""
         if self.field.currentIndex() < len(SHEETS):
             return SHEETS[self.field.currentIndex()]
         values: dict[str, Any] = {field: box.value() for field, box in self._size_boxes.items()}
@@ -354,7 +355,7 @@ class SheetChoice(QWidget):
         self.changed.emit()
 
     def _fill_custom_fields(self, sheet: Sheet) -> None:
-        """Set the custom sizes to those of a sheet; the user starts from them."""
+        """Copy the sizes of a sheet to the fields of the custom size, as a start for the user."""
         self._page_box.setCurrentIndex(self._page_box.findData(sheet.page.value))
         for field, box in self._size_boxes.items():
             with QSignalBlocker(box):

@@ -30,7 +30,7 @@ _MAX_PLANTS = 10_000
 
 
 class LabelsFeature(Feature):
-    """Opens the dialog of the labels, and prints the requested job."""
+    """The command that opens the dialog of labels for the selected plants, and prints or saves them."""
 
     def __init__(self, context: WindowContext, plants: ShownPlants) -> None:
         super().__init__(context)
@@ -41,12 +41,12 @@ class LabelsFeature(Feature):
 
     @Slot()
     def withdraw_problem(self) -> None:
-        """Withdraw the message that asks to select other plants."""
+        """Remove the message that asks to select other plants, as the selection has changed."""
         self.context.page.toast.withdraw(self._problem)
 
     @Slot()
     def print_selected(self) -> None:
-        """Read the selected plants, and open the dialog."""
+        """Read the selected plants in full, and open the dialog; ask to select fewer or some."""
         ids = self._plants.selected_ids()
         if self.opened is None:
             return
@@ -55,9 +55,10 @@ class LabelsFeature(Feature):
             self._problem = too_many if ids else self.tr("Select the plants that get a label.")
             self.context.page.toast.show_problem(self._problem)
             return
-        self.opened.queries.run(self, partial(_read_rows, ids), self._open)
+        self.opened.queries.run(self, partial(_read_rows, ids), self._open_dialog)
 
-    def _open(self, rows: list[PlantRow]) -> None:
+    def _open_dialog(self, rows: list[PlantRow]) -> None:
+        """Open the dialog for these plants, and save the choices of the user when it is closed."""
         from plantdesk.ui.labels.dialog import LabelDialog
 
         if not rows or QApplication.activeModalWidget() is not None:  # requested twice
@@ -73,7 +74,7 @@ class LabelsFeature(Feature):
         dialog.open()
 
     def _save(self, dialog: LabelDialog, job: LabelJob) -> None:
-        """Let the user name a PDF file, and write it."""
+        """Ask the user for a PDF file, write the labels to it, and close the dialog."""
         from plantdesk.ui.labels.painting import write_pdf
 
         start = str(documents_folder() / self.tr("labels.pdf"))
@@ -94,7 +95,7 @@ class LabelsFeature(Feature):
         toast.show_message(text, (self.tr("Open"), partial(toast.open_file, file)))
 
     def _print(self, dialog: LabelDialog, job: LabelJob) -> None:
-        """Let the user choose a printer, and print."""
+        """Open the printer dialog; when the user accepts it, print the labels and close the dialog."""
         from PySide6.QtPrintSupport import QPrintDialog, QPrinter
 
         from plantdesk.ui.labels.painting import make_page_layout, paint_job

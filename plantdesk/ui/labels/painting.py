@@ -89,12 +89,12 @@ class Sheet:
 
     @property
     def page_size(self) -> QSizeF:
-        """The size of the page."""
+        """The size of the page in millimetres."""
         return QPageSize.size(self.page, QPageSize.Unit.Millimeter)
 
     @property
     def fits_page(self) -> bool:
-        """Whether all labels are within the page."""
+        """Whether all labels are within the page, with a tolerance for rounded inches."""
         last_rect = self.label_rect(self.label_count - 1)
         size = self.page_size
         return last_rect.right() <= size.width() + _TOLERANCE_MM and last_rect.bottom() <= size.height() + _TOLERANCE_MM
@@ -120,7 +120,7 @@ SHEETS = (
 
 
 class PrintError(PlantDeskError):
-    """A printer cannot be used."""
+    """The printer, or the file that it prints to, cannot be used."""
 
     text = Text("The printer or its file cannot be used. Choose another one.")
 
@@ -161,7 +161,7 @@ class LabelJob(NamedTuple):
 
     @property
     def pages(self) -> int:
-        """The number of pages."""
+        """The number of pages, with the labels before `start` that stay empty."""
         return -(-(self.start + len(self.plants) * self.copies) // self.sheet.label_count)
 
     def plant_at(self, page: int, number: int) -> PlantRow | None:
@@ -178,7 +178,7 @@ def fit_page(painter: QPainter, sheet: Sheet, area: QRect) -> None:
 
 
 def paint_page(painter: QPainter, job: LabelJob, page: int) -> None:
-    """Paint the labels of a page."""
+    """Paint the labels of a page; `fit_page` must have scaled the painter."""
     for number in range(job.sheet.label_count):
         plant = job.plant_at(page, number)
         if plant is not None:
@@ -193,7 +193,7 @@ def to_painter_units(rect: QRectF) -> QRect:
 
 
 def paint_label(painter: QPainter, rect: QRect, plant: PlantRow, content: LabelContent) -> None:
-    """Paint one label into a rectangle."""
+    """Paint one label into `rect`, in units of the painter, as `content` says."""
     padding = round(min(rect.width(), rect.height()) * _PADDING_FRACTION) + UNITS_PER_MM // 2
     inner = rect.adjusted(padding, padding, -padding, -padding)
     painter.save()
@@ -300,7 +300,7 @@ def _set_font(painter: QPainter, size: int, *, bold: bool = False) -> QFontMetri
 
 
 def paint_job(device: QPagedPaintDevice, job: LabelJob, area: QRect) -> None:
-    """Paint all pages on a device. `area` is its page in device pixels. Raises PrintError."""
+    """Paint all pages on a device, whose page is `area` in device pixels. Raises PrintError."""
     painter = QPainter()
     if not painter.begin(device):
         raise PrintError
@@ -313,7 +313,7 @@ def paint_job(device: QPagedPaintDevice, job: LabelJob, area: QRect) -> None:
 
 
 def write_pdf(file: Path, job: LabelJob) -> None:
-    """Write the pages of labels to a PDF file. Raises PlantDeskError for a database, and OSError."""
+    """Write the labels to a PDF file. Raises OSError, and PlantDeskError if `file` is a database."""
     _app = QGuiApplication.instance() or QGuiApplication(["plantdesk"])  # for the fonts, on the command line
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)

@@ -1,1 +1,1 @@
-"""The plants: adding, searching and listing them."""
+"""The plants feature: the form that adds plants, the search, the table, and the quick entry."""

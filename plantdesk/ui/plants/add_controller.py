@@ -52,7 +52,7 @@ def parse_form(form: PlantForm) -> Sequence[EnteredPlant]:
 
 
 class AddPlantController(QObject):
-    """Connects one form with the store by a queue, so that the form is free as soon as a plant is submitted."""
+    """Sends the plants of a form to the add queue, so that the form is empty again at once, and reports results."""
 
     #: (row) The plant of the form is stored.
     plant_added = Signal(object)
@@ -102,7 +102,7 @@ class AddPlantController(QObject):
         form.emptied.connect(self._on_emptied)
 
     def set_store(self, store: PlantStore, queries: StoreQueries) -> None:
-        """Add plants to this store."""
+        """Send plants to this store from now on, also those submitted before it was open."""
         self._opening_timer.stop()
         self._show_hint()
         self.queue.set_store(store, queries)
@@ -111,20 +111,20 @@ class AddPlantController(QObject):
         self._form.message.set_hint(self.tr("Without an ID the plant gets the next free one. Press Enter to add it."))
 
     def show_no_store(self) -> None:
-        """Show that plants wait, as the store could not be opened."""
+        """Show that plants wait in the outbox, as no store could be opened."""
         self._opening_timer.stop()
         self._form.message.set_hint(self.tr("Typed plants wait until the store can be opened."))
         self.queue.show_no_store()
 
     def release_store(self) -> None:
-        """Block until the queue is not saving; the rest waits for the next store."""
+        """Block until the plants being sent are answered; the others wait for the next store."""
         self.queue.release_store()
 
     @Slot()
     @Slot(bool)
     def submit(self, keep_name: bool = False) -> None:  # noqa: FBT002  a slot
         """Submit the plants in the form, or show why they are invalid."""
-        self._completion.settle()
+        self._completion.accept_or_remove()
         form = self._form
         if form.is_empty:  # not shown, as barcode readers press Enter twice
             from plantdesk.domain.validation import NO_NAME
@@ -155,7 +155,7 @@ class AddPlantController(QObject):
 
     @Slot(object)
     def edit_texts(self, texts: Sequence[str]) -> None:
-        """Fill the form with the texts of a plant (id, name, tag); a plant that is being typed there is postponed."""
+        """Fill the form with id, name and tag of a plant; a plant being typed there is put aside."""
         if self._form.name_text or self._form.id_text:
             self.queue.submit(Submission((), self._form.texts, SubmissionState.POSTPONED))
         self._form.fill(texts)
@@ -233,7 +233,7 @@ class AddPlantController(QObject):
 
     @Slot()
     def _on_emptied(self) -> None:
-        """Restore the texts that were postponed for an edited plant, and list that plant again."""
+        """Fill in again what was put aside for an edited plant, and list that plant again."""
         if (postponed := self.queue.outbox.restore_postponed()) is not None:
             self._form.fill(postponed.texts)
         self.queue.submit()

@@ -41,7 +41,7 @@ _CLOSE_TIMEOUT_SECONDS = 60
 
 
 class AddQueue(QObject):
-    """Sends submissions and receives the answers. Lives on the GUI thread."""
+    """Sends the submissions of the outbox to the store, and signals the answers. Lives on the GUI thread."""
 
     #: (submission, result) A submission is stored; the result is a PlantRow, or Applied for several plants.
     added = Signal(object, object)
@@ -53,7 +53,7 @@ class AddQueue(QObject):
     next_id_changed = Signal(object)
 
     def __init__(self, bridge: Bridge, parent: QObject, *, on_sent: Callable[[Future[Any]], object]) -> None:
-        """`on_sent` gets the Future of each sent submission; when it is done, `added` or `refused` is emitted first."""
+        """`on_sent` gets the Future of each sent submission; its callbacks run after `added` or `refused`."""
         super().__init__(parent)
         self.outbox = Outbox()
         self._bridge = bridge
@@ -77,7 +77,7 @@ class AddQueue(QObject):
         return self._next_id + sum(entry.id is None for item in self.outbox.saving for entry in item.entries)
 
     def set_store(self, store: PlantStore, queries: StoreQueries) -> None:
-        """Use this store, also for submissions from before it was open."""
+        """Send submissions to this store from now on, also those submitted before it was open."""
         self._store = store
         self.queries = queries
         self.outbox.error = None
@@ -93,12 +93,12 @@ class AddQueue(QObject):
         self.changed.emit()
 
     def show_no_store(self) -> None:
-        """Let submissions wait, as the store could not be opened."""
+        """Let submissions wait and be listed as unsaved, as no store could be opened."""
         self.outbox.error = StoreNotOpenError()
         self.changed.emit()
 
     def release_store(self) -> None:
-        """Send due submissions, and block until they are answered; the others wait for the next store."""
+        """Send what can be sent, and block until it is answered; the rest waits for the next store."""
         self._retry_timer.stop()
         self.queries = self._next_id = None
         while self._answers:
@@ -120,17 +120,17 @@ class AddQueue(QObject):
             raise error
 
     def submit(self, *submissions: Submission) -> None:
-        """Add submissions to the outbox, and send the due ones."""
+        """Add submissions to the outbox, and send those whose turn it is."""
         self.outbox.add(submissions)
         self._send()
 
     def retry(self, submissions: Collection[Submission], *, with_free_ids: bool = False) -> None:
-        """Send refused submissions again, with free IDs as one change if requested."""
+        """Send refused submissions again; `with_free_ids` as one submission without IDs."""
         self.outbox.retry(submissions, with_free_ids=with_free_ids)
         self._send()
 
     def discard(self, submissions: Iterable[Submission]) -> None:
-        """Remove submissions that are not being saved."""
+        """Remove submissions from the outbox, except those that are being saved."""
         self.outbox.discard(submissions)
         self.changed.emit()
 
@@ -199,7 +199,7 @@ def _read_added_since(reader: PlantReader, _task: Task, time: int) -> list[Plant
 
 
 def _add_entries(store: PlantStore, entries: Sequence[EnteredPlant], *, is_single: bool) -> Future[Any]:
-    """Add plants; the Future fails with InvalidPlantError if one is invalid, as copies may be."""
+    """Begin to add plants; the Future fails with InvalidPlantError if one of them is invalid."""
     from plantdesk.domain.models import NewPlant
 
     try:
@@ -221,7 +221,7 @@ def _make_plant(entry: EnteredPlant) -> NewPlant | Plant:
 
 
 class RememberedPlants(QObject):
-    """Writes the outbox to disk after each change, and the form soon after a key."""
+    """Writes the outbox to disk after each change of it, and the form half a second after a key."""
 
     #: An attempt to write has succeeded or failed.
     saved = Signal()
@@ -258,7 +258,7 @@ class RememberedPlants(QObject):
 
     @Slot()
     def save(self) -> None:
-        """Write form and outbox to disk, unless they are empty, and were empty at the last write."""
+        """Write form and outbox to disk, unless they are as empty as at the last time; emits `saved`."""
         if self._store_key is not None:
             outbox = self._queue.outbox
             draft = self._form.draft()

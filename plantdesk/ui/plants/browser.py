@@ -33,7 +33,7 @@ _ANNOUNCE_AFTER_MS = 600
 
 
 class WelcomePage(StatePage):
-    """The page of an empty store; its buttons only emit signals."""
+    """The page that replaces the table of an empty store. Each of its buttons emits a signal."""
 
     undo_requested = Signal()
     samples_requested = Signal()
@@ -65,7 +65,7 @@ class WelcomePage(StatePage):
 
 
 class PlantBrowser(QFrame):
-    """Search bar and table. It is shown before `set_store` is called."""
+    """The search bar above the table of plants, or above a page if the table has no rows."""
 
     #: (row) The search does not find the plant of `reveal_added`.
     added_hidden = Signal(object)
@@ -97,7 +97,7 @@ class PlantBrowser(QFrame):
         return self.table.columns.needed_width() + _TABLE_INDENT + SCROLL_BAR_WIDTH
 
     def set_store(self, store: PlantStore) -> None:
-        """Show the plants of `store`."""
+        """Show the plants of `store`, and stop reading another one."""
         self.release_store()
         self._had_plants = False
         self.copier.store = store
@@ -109,7 +109,7 @@ class PlantBrowser(QFrame):
         self.copier.close()
 
     def apply(self, changes: Changes) -> None:
-        """Update the rows after a commit."""
+        """Update the rows after a commit, mark new ones, and select those that `select_soon` waits for."""
         self.model.apply(changes)
         if changes.added and self.model.rows.is_complete:
             self.table.background.mark(row.id for row in reversed(changes.added))
@@ -125,14 +125,14 @@ class PlantBrowser(QFrame):
 
     @Slot(object)
     def reveal_added(self, row: PlantRow) -> None:
-        """Scroll to the row of an added plant; search and order stay."""
+        """Scroll to an added plant, without changing the search; `added_hidden` if it has no row."""
         self._revealed = row
         if not self._show_revealed() and self.model.query.text:
             self.model.refresh()  # which tells whether the search finds it
 
     @Slot(object)
     def show_plant(self, plant_id: int, *, takes_focus: bool = True) -> None:
-        """Select a plant in the table; clear the search if it does not find the plant."""
+        """Select a plant, and scroll to it; clear the search if it does not find the plant."""
         if takes_focus:
             self.table.setFocus(Qt.FocusReason.OtherFocusReason)
         is_found = self.table.keeper.go_to_plant(plant_id)
@@ -140,7 +140,7 @@ class PlantBrowser(QFrame):
             self.search_bar.clear()
 
     def set_order(self, order: str) -> None:
-        """Sort by a column, newest and largest ID first, otherwise ascending."""
+        """Sort by the column with this order name: times and IDs descending, other columns ascending."""
         column = next(column for column in Column if column.order == order)
         is_descending = column in {Column.ADDED, Column.ID}
         self.table.sortByColumn(column, Qt.SortOrder.DescendingOrder if is_descending else Qt.SortOrder.AscendingOrder)
@@ -162,7 +162,7 @@ class PlantBrowser(QFrame):
 
     @Slot()
     def _on_state_changed(self) -> None:
-        """Show the state of the rows; report an added plant that a complete search does not contain."""
+        """Show the state of the rows; emit `added_hidden` if the search misses an added plant."""
         model = self.model
         rows = model.rows
         if rows.state is RowsState.LOADING:  # the rows are those of the previous query
@@ -232,7 +232,7 @@ class PlantBrowser(QFrame):
         QTimer.singleShot(0, self, self.plants_shown.emit)  # after the paint
 
     def _show_revealed(self) -> bool:
-        """Scroll to the plant of `reveal_added`; return whether it has a row."""
+        """Scroll to the plant of `reveal_added` if it has a row; return whether it has."""
         row = self.model.rows.row_of(self._revealed.id) if self._revealed is not None else None
         if row is None or self._revealed is None:
             return False
@@ -242,7 +242,7 @@ class PlantBrowser(QFrame):
         return True
 
     def _show_state(self) -> None:
-        """Show the page for the present state; no query runs then."""
+        """Show the table, or a page with the reason why it has no rows; not for `RowsState.LOADING`."""
         rows = self.model.rows
         had_focus = self.table.hasFocus()
         if rows.state is RowsState.FAILED:

@@ -37,7 +37,7 @@ _MAX_UNCONFIRMED_DELETIONS = 10_000
 
 
 def _add_filters(menu: QMenu, table: PlantTableView, choose: Callable[[Term], object]) -> None:
-    """Add the commands for the current row; `choose` gets the filter of the chosen one."""
+    """Add commands such as “Show only this day” for the current row to a menu; `choose` gets the filter."""
     row: PlantRow | None = table.currentIndex().data(PLANT_ROLE)
     if row is None:
         return
@@ -54,7 +54,7 @@ def _add_filters(menu: QMenu, table: PlantTableView, choose: Callable[[Term], ob
 
 
 class SelectionCommands(QObject):
-    """The commands for the selected plants. Their texts name the changed plants."""
+    """The commands that edit, tag, copy and delete the selected plants; their texts have the number."""
 
     #: (entries) Add plants like the selected ones.
     copies_requested = Signal(object)
@@ -124,7 +124,7 @@ class SelectionCommands(QObject):
 
     @Slot()
     def duplicate(self) -> None:
-        """Copy the selected plants, with notes, to the next free IDs; the copies are selected, and get held keys."""
+        """Copy the selected plants with notes to the next free IDs; hold keys until these are selected."""
         if self._plants.opened is not None:
             self._is_copying = True
             self._context.keys.hold()
@@ -138,7 +138,7 @@ class SelectionCommands(QObject):
     @Slot()
     @Slot(bool)
     def end_copying(self, is_found: bool = False) -> None:  # noqa: FBT002  a slot
-        """Let the keys that are held act on the copies, if these are selected; else drop them."""
+        """Release the held keys if the copies have been selected (`is_found`); else drop them."""
         if self._is_copying:
             self._is_copying = False
             if is_found:
@@ -148,7 +148,7 @@ class SelectionCommands(QObject):
 
     @Slot()
     def delete(self) -> None:
-        """Delete the selected plants, after a question if there are very many: deleting can be undone."""
+        """Delete the selected plants, after a question if they are very many."""
         ids = self._browser.table.selected_ids()
         if len(ids) <= _MAX_UNCONFIRMED_DELETIONS:
             self._delete_plants(ids)
@@ -204,7 +204,7 @@ def _read_copies(reader: PlantReader, _task: Task, ids: array[int], notes: Mappi
 
 
 class ViewCommands(QObject):
-    """Commands for the content of form and table."""
+    """The commands of the View menu for form and table: order, columns, compact rows, keeping the tag."""
 
     def __init__(self, context: WindowContext, browser: PlantBrowser, tag_field: TagField) -> None:
         super().__init__(browser)
@@ -234,7 +234,7 @@ class ViewCommands(QObject):
         header.customContextMenuRequested.connect(self._open_header_menu)
 
     def check_commands(self) -> None:
-        """Check the commands of the columns and of compact rows that apply to the table."""
+        """Set the check marks of columns and compact rows to the present state of the table."""
         self.compact_command.setChecked(self._browser.table.is_compact)
         for column, action in self._columns.items():
             action.setChecked(column not in self._browser.table.columns.hidden)

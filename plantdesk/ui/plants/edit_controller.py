@@ -31,11 +31,11 @@ class _Draft(NamedTuple):
     mine: PlantRow
 
     def text(self, column: Column) -> str:
-        """Return the text of a cell."""
+        """Return the edited text of a cell: the name, or the tag."""
         return self.mine.name if column is Column.NAME else self.mine.tag or ""
 
     def with_text(self, column: Column, text: str) -> _Draft:
-        """Return the draft with another text of a cell."""
+        """Return a draft in which a cell, the name or the tag, has another text."""
         changed = {"name": text.strip()} if column is Column.NAME else {"tag": tag_from_input(text) or None}
         return self._replace(mine=self.mine._replace(**changed))
 
@@ -51,7 +51,6 @@ class EditController(QObject):
     """
 
     def __init__(self, plants: Feature, table: PlantTableView, tags: QStringListModel) -> None:
-        """Edit in `table`; `tags` are offered as completions."""
         super().__init__(table)
         self._plants = plants
         self._context = context = plants.context
@@ -84,7 +83,7 @@ class EditController(QObject):
 
     @Slot(int)
     def start(self, column: int) -> None:
-        """Edit a cell of the current row, after the save of another plant has ended."""
+        """Begin to edit a cell of the current row, now or after the plant that is being saved."""
         plant_id = self._table.current_id()
         opened = self._plants.opened
         if opened is None or plant_id is None:
@@ -108,10 +107,11 @@ class EditController(QObject):
             self._context.keys.drop()
             return
         self._draft = _Draft(row, row)
-        self._open(column)
+        self._open_editor(column)
         self._context.keys.release()
 
-    def _open(self, column: Column) -> None:
+    def _open_editor(self, column: Column) -> None:
+        """Show the editor with the text of a cell of the draft, or a message if it is too long."""
         if self._draft is None:
             return
         text = self._draft.text(column)
@@ -138,7 +138,7 @@ class EditController(QObject):
         self._table.close_editor()
 
     def _accept_cell(self) -> bool:
-        """Accept the text of the cell into the draft; return False if it is invalid."""
+        """Take the text of the editor into the draft; if it is invalid, show why and return False."""
         from plantdesk.domain.validation import check_name
 
         if self._draft is None or self._is_saving:
@@ -176,7 +176,7 @@ class EditController(QObject):
             return
         index = EDITABLE.index(self._column) + (1 if is_forward else -1)
         if 0 <= index < len(EDITABLE) and not self._table.isColumnHidden(EDITABLE[index]):
-            self._open(EDITABLE[index])
+            self._open_editor(EDITABLE[index])
         else:
             self._on_accepted()
 
@@ -188,7 +188,7 @@ class EditController(QObject):
 
     @Slot()
     def _on_focus_lost(self) -> None:
-        """Save the edit; an invalid text is discarded."""
+        """Save the edit if its text is valid, else discard it."""
         if self._draft is None or self._is_saving:
             return
         if self._accept_cell():
@@ -213,6 +213,7 @@ class EditController(QObject):
             self._context.follow_change(self, future, done, failed)
 
     def _on_saved(self, draft: _Draft, applied: Applied) -> None:
+        """Report the change, scroll to its row, and edit the cell that was requested meanwhile."""
         self._close_draft(draft)
         change = applied.change
         if change is not None:
@@ -249,7 +250,7 @@ class EditController(QObject):
             self._question.read(opened.queries, draft.row, mine, partial(self._on_compared, draft))
 
     def _on_compared(self, draft: _Draft, current: PlantRow | None) -> None:
-        """Save again if only the note has changed elsewhere; ask if name or tag differ from both versions."""
+        """Save if only the note has changed elsewhere; ask if the user's version and theirs differ."""
         if current is None:
             self._ask_about_deleted(draft)
             return

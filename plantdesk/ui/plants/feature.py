@@ -148,7 +148,7 @@ class PlantsFeature(Feature):
         return True
 
     def set_reachable(self, *, is_reachable: bool, reason: str) -> None:
-        """Enable search and sorting, or disable them with a reason, and show the time of the last answer."""
+        """Enable search and sorting, or disable them with `reason`; show when the count was current."""
         for widget in (self.browser.search_bar.field, self.browser.table.horizontalHeader()):
             set_disabled_reason(widget, "" if is_reachable else reason)
         self.view_commands.orders.setEnabled(is_reachable)
@@ -180,7 +180,7 @@ class PlantsFeature(Feature):
         self.browser.table.setFocus()
 
     def clear_selection(self) -> None:
-        """Select no row."""
+        """Select no row, and move the focus to the table."""
         self.browser.table.clearSelection()
         self.focus_table()
 
@@ -200,7 +200,7 @@ class PlantsFeature(Feature):
 
     @Slot(object)
     def _show_plant(self, plant_id: int, *, takes_focus: bool = True) -> None:
-        """Show a plant and its card; without `takes_focus` the focus stays in a field, for the next scanned address."""
+        """Show a plant and its card. Without `takes_focus` the focus stays, for the next barcode."""
         if self.opened is None:
             self._requested_id = plant_id
             return
@@ -221,14 +221,14 @@ class PlantsFeature(Feature):
         self.context.page.toast.show_problem(self.tr("No plant has the ID {id}.").format(id=plant_id))
 
     def open_quick_entry(self, token: str) -> None:
-        """Show the quick entry; `token` is the activation token of Wayland."""
+        """Show the small window for one plant; `token` is an activation token of Wayland."""
         lasting_error = _find_lasting_error(None if self.opened is None else self.opened.store.write_error)
         refusal = "" if lasting_error is None else error_text(lasting_error)
         self._quick_entry.show_form(token, self._form.tags.stringList(), refusal)
 
     @Slot(object)
     def fill_form(self, texts: dict[str, str]) -> None:
-        """Put id, name and tag of a plant that was refused into the form."""
+        """Put id, name and tag of a plant that the API refused into the form, for correction."""
         self._add_controller.edit_texts([texts.get(name, "") for name in FieldName])
 
     @cached_property
@@ -309,7 +309,7 @@ class PlantsFeature(Feature):
 
     @Slot(object, object)
     def show_counts(self, counts: Counts, tags: list[str]) -> None:
-        """Use the counts of the store, and its sorted tags, for completions and columns."""
+        """Offer the sorted `tags` as completions, and adapt search and columns to `counts`."""
         self._form.set_tags(tags)
         self.browser.search_bar.set_counts(counts)
         self.browser.table.columns.show_sources(len(counts.sources))

@@ -43,7 +43,7 @@ class FieldName(StrEnum):
 
 
 class PlantForm(QFrame):
-    """A row of fields. Enter submits; the texts stay until `start_next`. Escape closes the message, or clears them."""
+    """The form for a new plant. Enter emits `submitted`; Escape closes the message, or empties the fields."""
 
     #: (keep_name) Enter was pressed, or Ctrl+Enter to keep the name for the next plant.
     submitted = Signal(bool)
@@ -117,7 +117,7 @@ class PlantForm(QFrame):
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """The texts of all fields."""
+        """The texts of ID, name (with its quantity) and tag, without spaces around them."""
         return self.id_text, self.name_field.text().strip(), self.tag_text
 
     @property
@@ -139,7 +139,7 @@ class PlantForm(QFrame):
         self._set_widths()
 
     def set_widest_id(self, widest_id: str) -> None:
-        """Make the ID field wide enough for an id, before the next ID is known."""
+        """Make the ID field wide enough for this ID, before the next ID is known."""
         self._widest_id = widest_id
         self._set_widths()
 
@@ -176,7 +176,7 @@ class PlantForm(QFrame):
             self.focus_name()
 
     def fill(self, texts: Sequence[str]) -> None:
-        """Set the texts of all fields."""
+        """Set the texts of ID, name and tag, cut if they are too long, and remove error marks."""
         for field, text in zip(self._fields_by_name().values(), texts, strict=True):
             field.setText(text[:MAX_LENGTH])
         self.clear_errors()
@@ -197,7 +197,7 @@ class PlantForm(QFrame):
         field.selectAll()
 
     def clear_errors(self) -> None:
-        """Remove the marks from all fields."""
+        """Remove the error marks of all fields; the message stays."""
         self._mark([])
 
     def close_message(self) -> None:

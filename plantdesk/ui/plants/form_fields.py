@@ -32,7 +32,7 @@ _QUANTITY = re.compile(r"\s*(\d{1,9})\s*[x×*]\s+(?=\S)", re.IGNORECASE)
 
 
 class NameField(LineEdit):
-    """A line edit with inline completion: the rest of a name is appended and selected."""
+    """The field for the name. It can append the rest of a known name, selected, so that typing replaces it."""
 
     #: (step) Up or Down was pressed while no list is shown (`is_offering`).
     recall_requested = Signal(int)
@@ -69,12 +69,12 @@ class NameField(LineEdit):
 
     @property
     def typed_text(self) -> str:
-        """The text without the completion."""
+        """The text of the field without a completion that was filled in."""
         return self._typed_text if self.is_filled else self.text()
 
     @property
     def typed_name(self) -> str:
-        """The typed part of the name."""
+        """The typed part of the name, without a quantity before it."""
         return self._typed_text[_find_name_start(self._typed_text) :]
 
     @property
@@ -98,20 +98,20 @@ class NameField(LineEdit):
         self._filled_name = name
 
     def choose(self, name: str) -> None:
-        """Replace the typed name by the chosen one."""
+        """Replace the typed name by one that the user has chosen from the list of offers."""
         super().setText(self._typed_text[: _find_name_start(self._typed_text)] + name)
         self.is_filled = True
         self._filled_name = name
         self._filled_at = self._typed_at = float("-inf")
 
     def accept_fill(self) -> None:
-        """Accept the completion, as if it was typed."""
+        """Accept the completion, as if the user had typed it."""
         self._typed_text = self.text()
         self._forget_fill()
         self.deselect()
 
     def refuse_fill(self) -> None:
-        """Remove the completion."""
+        """Remove the completion, and accept no other one before the next key."""
         if self.is_filled:
             super().setText(self._typed_text)
         self._forget_fill()
@@ -199,7 +199,7 @@ class NameField(LineEdit):
             super().dropEvent(event)
 
     def _report_rows(self, text: str) -> bool:
-        """Emit `rows_pasted` if a text has several lines or cells; return whether it has."""
+        """Emit `rows_pasted` if a text has several lines or cells, and return whether it has."""
         lines = [line for line in text.splitlines() if line.strip()]
         has_rows = len(lines) > 1 or "\t" in text
         if has_rows:
@@ -219,7 +219,7 @@ def _find_name_start(text: str) -> int:
 
 
 class TagField(ButtonField):
-    """A line edit with a pin that keeps the tag for the next plant."""
+    """The field for the tag, with a pin button that keeps the tag for the next plant."""
 
     #: (is_pinned) The pin was toggled.
     pinned = Signal(bool)
@@ -246,13 +246,13 @@ class TagField(ButtonField):
         self.button.setChecked(pinned)
 
     def fill(self, tag: str | None) -> None:
-        """Set the tag of a completed name; None: no tag."""
+        """Set the tag of a completed name, which counts as not typed; None: no tag."""
         self.setText(tag or "")
         self._filled_text = tag or ""
         self._set_filled(filled=tag is not None)
 
     def accept_fill(self) -> None:
-        """Accept the tag, as if it was typed."""
+        """Let the tag count as typed, so that no completed name replaces it."""
         self._set_filled(filled=False)
 
     def restore_fill(self) -> None:

@@ -46,8 +46,8 @@ _MIN_WIDTH = 360
 class NameCompletion(QObject):
     """Completes the name while the user types, and the tag unless one was typed or pinned.
 
-    The typed text never changes: a name that begins in another case is only offered. After names of plants it offers
-    names of a list; without any of them, names with a similar spelling. These are not filled in either.
+    The typed text never changes: a name that begins in another case is only offered. Below the names of plants it
+    offers names of a list or, if nothing begins so, names with a similar spelling; it never fills these in.
     """
 
     def __init__(
@@ -80,18 +80,18 @@ class NameCompletion(QObject):
         self._list.view.clicked.connect(self._on_clicked)  # not `activated`: Enter submits
         name_field.textEdited.connect(self._on_typed)
         name_field.recall_requested.connect(self._on_recall_requested)
-        name_field.fill_accepted.connect(self.settle)
+        name_field.fill_accepted.connect(self.accept_or_remove)
         name_field.fill_refused.connect(self._refuse)
         name_field.focus_lost.connect(self._hide_offers)
         name_field.scanned.connect(self._hide_offers)
 
     def remember(self, name: str, tag: str | None) -> None:
-        """Let Up recall a submitted plant."""
+        """Add a submitted plant to those that the key Up recalls, and hide the offers."""
         self._recent = [(name, tag), *self._recent][:_MAX_RECENT]
         self._recall_position = 0
         self._hide_offers()
 
-    def settle(self) -> None:
+    def accept_or_remove(self) -> None:
         """Accept the completion if the user chose it or had time to see it; otherwise remove it."""
         if self._name_field.is_filled and not self._name_field.is_fill_seen:
             self._refuse()
@@ -105,6 +105,7 @@ class NameCompletion(QObject):
 
     @Slot()
     def _on_typed(self) -> None:
+        """Query names that begin with the typed text; the tag of an earlier completion is removed."""
         self._recall_position = 0
         self._pause_timer.stop()
         if self._tag_field.is_filled:
@@ -160,7 +161,7 @@ class NameCompletion(QObject):
 
     @Slot()
     def _query_similar(self) -> None:
-        """Query similar names, as neither a plant nor the list has the typed one."""
+        """Query names with a similar spelling, as no known name begins with the typed one."""
         start = self._name_field.typed_name
         if self._queue.queries is not None:
             find = partial(_find_similar_names, name=start)
@@ -176,7 +177,7 @@ class NameCompletion(QObject):
         self._show_filled(position)
 
     def _show_filled(self, position: int) -> None:
-        """Show the tag of the offer in the field, and mark the offer."""
+        """Show the tag of the offer in the tag field, make the offer current, and announce it."""
         offer = self._offers[position]
         self._current_offer = position
         self._pause_timer.stop()
@@ -192,7 +193,7 @@ class NameCompletion(QObject):
             self._recall(self._recall_position - step)
 
     def _recall(self, position: int) -> None:
-        """Fill in the plant that was submitted `position` plants ago; 0 clears the fields."""
+        """Fill in the plant that was submitted `position` submissions ago; 0 clears the fields."""
         self._recall_position = max(0, min(position, len(self._recent)))
         name, tag = self._recent[self._recall_position - 1] if self._recall_position else ("", None)
         self._name_field.setText(name)
@@ -226,7 +227,7 @@ class NameCompletion(QObject):
 
 
 def open_known_names(context: WindowContext) -> KnownNames | None:
-    """Return the user's list of names, which may be empty; None if the user does not want it. For any thread."""
+    """Return the user's list of names, perhaps empty; None if the user does not want it. For any thread."""
     return KnownNames(context.location.names_file) if context.preferences.settings.offers_known_names else None
 
 

@@ -26,13 +26,13 @@ class UnansweredError(StoreError):
 
 
 class StoreNotOpenError(StoreError):
-    """The store could not be opened."""
+    """No store could be opened yet, so plants wait."""
 
     text = Text("waits until the store can be opened")
 
 
 class EnteredPlant(NamedTuple):
-    """A plant to be added; without an `id` it gets the next free one."""
+    """A plant that the user wants to add; without an `id` it gets the next free one."""
 
     name: str
     tag: str | None
@@ -41,7 +41,7 @@ class EnteredPlant(NamedTuple):
 
 
 class SubmissionState(Enum):
-    """The states of a submission; see the module."""
+    """The states of a submission; the docstring of this module explains them."""
 
     WAITING = auto()
     SENDING = auto()
@@ -74,7 +74,7 @@ class Submission:
 
     @property
     def is_outcome_unknown(self) -> bool:
-        """Whether it was sent, and it is not known if the store has it."""
+        """Whether it was sent, and the answer does not tell whether the store has it."""
         return (
             self.state is SubmissionState.WAITING
             and isinstance(self.error, StoreError)
@@ -94,10 +94,10 @@ class Submission:
 
 
 class Outbox:
-    """The submissions in their order.
+    """The unsaved submissions, in the order in which they are sent.
 
     `error` is the reason why none can be stored now. `is_disconnected`: the connection to the server is broken; the
-    store finds out which of the sent ones it has. `edited` was taken out, and is in the form again.
+    store will find out which sent ones it has. `edited` was taken out, to be corrected in the form.
     """
 
     def __init__(self) -> None:
@@ -113,12 +113,12 @@ class Outbox:
 
     @property
     def waits_for_server(self) -> bool:
-        """Whether waiting submissions are sent when the server answers."""
+        """Whether waiting submissions are sent by themselves when the server answers again."""
         return isinstance(self.error, StoreUnreachableError) and self.error.retry_after is not None
 
     @property
     def can_retry(self) -> bool:
-        """Whether the user can send waiting submissions; otherwise only the store or the server is missing."""
+        """Whether the user can send waiting submissions; not if they wait for a store or its server."""
         return not (self.waits_for_server or isinstance(self.error, StoreNotOpenError))
 
     @property
@@ -151,7 +151,7 @@ class Outbox:
                 self.submissions.remove(submission)
 
     def edit(self, submission: Submission) -> None:
-        """Take a submission out, to be corrected in the form."""
+        """Take a submission out of the list, as the user corrects it in the form."""
         self.discard([submission])
         self.edited = submission
 
@@ -196,7 +196,7 @@ class Outbox:
         return due
 
     def mark_stored(self, submission: Submission) -> None:
-        """Remove a submission that the store has."""
+        """Remove a submission that the store has saved; this also clears `error`."""
         self.submissions.remove(submission)
         self.error = None
 

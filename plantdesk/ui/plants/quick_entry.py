@@ -28,7 +28,7 @@ _WIDTH = 720
 
 
 class QuickEntry(Dialog):
-    """Submits plants to the queue of the main window. Closing only hides it."""
+    """A small window with the form for a plant. It submits to the main window's queue; closing only hides it."""
 
     #: It is closed, and none of its plants is being saved.
     ended = Signal()
@@ -89,7 +89,7 @@ class QuickEntry(Dialog):
     @Slot(bool)
     def _submit(self, keep_open: bool) -> None:
         """Submit the plant, and close the window unless `keep_open` is true."""
-        self._completion.settle()
+        self._completion.accept_or_remove()
         form = self.form
         try:
             entries = parse_form(form)

@@ -44,7 +44,7 @@ _TRAILING = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
 class FilterChips(QToolBar):
-    """A row of filter chips. Left and Right move between them."""
+    """The filters as a row of chips. A click or Delete removes one, Left and Right move between them."""
 
     #: (term) A chip was clicked or deleted.
     removed = Signal(object)
@@ -73,6 +73,7 @@ class FilterChips(QToolBar):
 
     @Slot()
     def _show_chips(self) -> None:
+        """Make a chip for each filter; the focus stays at its index."""
         focused = self._focused_index()
         size = self._theme.metrics.scaled(ICON)
         self.setIconSize(QSize(size, size))
@@ -87,7 +88,7 @@ class FilterChips(QToolBar):
             self.widgetForAction(self.actions()[index]).setFocus(Qt.FocusReason.TabFocusReason)
 
     def _add_chip(self, term: Term) -> QAction:
-        """Add the chip of a filter."""
+        """Add the chip of a filter, a button that removes it, and return its action."""
         text = filter_text(term)
         tag = tag_of(term)
         metrics = QFontMetrics(self._theme.metrics.font(FontRole.PILL))
@@ -124,7 +125,7 @@ class FilterChips(QToolBar):
 
 
 class SearchBar(QWidget):
-    """Search field and filters. Their terms form one search text."""
+    """The search field with the filters as chips beside it. Both together form one search text."""
 
     #: (text) Another search is to be shown.
     changed = Signal(str)
@@ -154,7 +155,7 @@ class SearchBar(QWidget):
         self._count_label.setFont(with_tabular_digits())
         self._set_up_buttons()
         self._lay_out()
-        self.field.textChanged.connect(self._update)
+        self.field.textChanged.connect(self._update_search_text)
         self.field.returnPressed.connect(self._make_chips)
         self.field.scanned.connect(self.clear)  # what is scanned replaces the search
         self.field.last_filter_unwanted.connect(lambda: self.set_filters(self.filters[:-1]))
@@ -174,7 +175,7 @@ class SearchBar(QWidget):
     def _show_search(self, filters: Iterable[Term], text: str) -> None:
         self.filters = tuple(dict.fromkeys(filters))
         self.field.setText(text)
-        self._update()
+        self._update_search_text()
 
     def to_json(self) -> dict[str, str]:
         """Return the search, and its part in the field, as a JSON object."""
@@ -190,7 +191,7 @@ class SearchBar(QWidget):
 
     @Slot(object, bool)
     def choose(self, term: Term | None, add: bool) -> None:
-        """Search only for `term`; with `add`, add it to the filters, or remove it if it is one. None: show all."""
+        """Search only for `term` (None: show all), or with `add` add the filter, or remove it if it is there."""
         if term is None:
             self.clear()
         elif not add:
@@ -203,7 +204,7 @@ class SearchBar(QWidget):
     def set_filters(self, filters: Sequence[Term]) -> None:
         """Replace the filters; the typed text stays."""
         self.filters = tuple(dict.fromkeys(filters))
-        self._update()
+        self._update_search_text()
 
     @Slot(str, object)
     def replace_tag(self, old: str, new: str | None) -> None:
@@ -230,7 +231,7 @@ class SearchBar(QWidget):
 
     @Slot()
     def clear(self) -> bool:
-        """Clear the search; return whether there was one."""
+        """Remove text and filters; return whether there was any."""
         had_search = bool(self.field.text() or self.filters)
         self.set_search("")
         return had_search
@@ -256,12 +257,12 @@ class SearchBar(QWidget):
         self._show_count()
 
     def clear_count(self) -> None:
-        """Show no count: there is no store."""
+        """Show no count, as no store is open."""
         self._count = None
         self._show_count()
 
     def count_text(self) -> str:
-        """Return the count as a sentence."""
+        """Return the shown count in words, with the time if it is not current; empty without a store."""
         if self._count is None:
             return ""
         text = self._found_count_text(*self._count)
@@ -285,7 +286,8 @@ class SearchBar(QWidget):
         self._show_count()
 
     @Slot()
-    def _update(self) -> None:
+    def _update_search_text(self) -> None:
+        """Join filters and typed text to `text`; emit `changed` if the search is another one."""
         self._chips.set_filters(self.filters)
         self._typed = _UNFINISHED_TERM.sub("", self.field.text()).strip()
         previous_text = self.text

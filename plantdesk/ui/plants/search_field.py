@@ -34,7 +34,7 @@ _MAX_LENGTH = 300
 
 
 class SearchCompleter(QObject):
-    """Completes filters, and their values, in the search field."""
+    """Offers filters, and their values, while the user types in the search field."""
 
     #: (term, rest) A term was chosen; `rest` is the text without it.
     completed = Signal(object, str)
@@ -54,12 +54,12 @@ class SearchCompleter(QObject):
 
     @property
     def is_choosing(self) -> bool:
-        """Whether Enter chooses an offer."""
+        """Whether an offer of the visible list is current, so that Enter takes it."""
         view = self._list.view
         return view.isVisible() and view.currentIndex().isValid()
 
     def set_counts(self, counts: Counts) -> None:
-        """Offer the tags and sources of these plants, those with the most plants first."""
+        """Set the tags and sources to offer; tags with many plants come first."""
         self._tags = sorted(filter(None, counts.tags), key=lambda tag: -counts.tags[tag])
         self._sources = list(dict.fromkeys(AddedBy(source.kind, source.label) for source in counts.sources))
 
@@ -86,13 +86,13 @@ class SearchCompleter(QObject):
             self.completed.emit(result, rest.rstrip())
 
     def _is_complete(self, text: str, offers: Iterable[str]) -> bool:
-        """Return whether the value of the last term is complete; then Down moves to the rows, not to the offers."""
+        """Return whether an offer equals the typed value: then none is needed, and Down goes to the rows."""
         term_match = _TERM_AT_END.search(text)
         typed = "" if term_match is None else fold(term_match["value"]).strip()
         return bool(typed) and any(fold(offer) == typed for offer in offers)
 
     def _find_offers(self, text: str) -> Iterator[tuple[str, Term | str]]:
-        """Yield the offered texts for the end of a text, each with its term or prefix; set where they are inserted."""
+        """Yield each offered text with its term or prefix; sets `_term_start`, where it is inserted."""
         if (term_match := _TERM_AT_END.search(text)) is not None:
             self._term_start = term_match.start()
             for term in self._find_terms(term_match["prefix"].lower(), term_match["value"]):
@@ -122,14 +122,14 @@ def _match_tags(tags: Iterable[str], typed: str) -> list[str]:
 
 
 def _make_day_terms() -> dict[str, AddedOn]:
-    """Return the offered days by their text in a search."""
+    """Return the offered filters for days, by the text that a search has for them after “added:”."""
     today = datetime.now().astimezone().date()
     texts = ("today", "yesterday", "7d", "30d", f"{today:%Y-%m}", f"{today:%Y}")
     return {text: term for text in texts for term in parse_terms(f"added:{text}") if isinstance(term, AddedOn)}
 
 
 class SearchField(SearchEdit):
-    """The search field. It shows another icon during a long search."""
+    """The search field of the plants. During a long search it shows another icon."""
 
     #: Move to the rows.
     down_pressed = Signal()
@@ -143,11 +143,11 @@ class SearchField(SearchEdit):
 
     @property
     def is_waiting(self) -> bool:
-        """Whether it shows that a search takes long."""
+        """Whether the field shows its icon for a search that takes long."""
         return self.icon != SearchEdit.icon
 
     def set_searching(self, *, is_searching: bool) -> None:
-        """Show that a search runs, after a delay, or at once that none runs."""
+        """Show that a search runs, if it takes long, or at once that none runs."""
         if not is_searching:
             self._delay_timer.stop()
             self._show_icon(SearchEdit.icon)

@@ -1,4 +1,4 @@
-"""The part of the status bar about plants."""
+"""The part of the status bar that shows the number of selected plants and whether plants are saved."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ _SHOWN_MS = 2000
 
 
 class PlantsStatus(QWidget):
-    """Shows how many plants are selected, and whether they are saved."""
+    """Shows how many plants are selected, and for `shown_ms` milliseconds that plants are saved."""
 
     def __init__(self, parent: QWidget | None = None, *, shown_ms: int = _SHOWN_MS) -> None:
-        """Make an empty status; “Saved” is shown for `shown_ms` milliseconds."""
         super().__init__(parent)
         self._unsaved: frozenset[str] = frozenset()
         self._selection = PlainLabel(tone="muted")
@@ -29,7 +28,7 @@ class PlantsStatus(QWidget):
         fill(QHBoxLayout(self), self._saved, self._selection, margins=(2, 0, 0, 0), spacing=M)
 
     def show_store(self, *, is_open: bool) -> None:
-        """Show whether plants are saved, except while there is no store to save them in."""
+        """Show the state of saving only while a store is open."""
         self._saved.setVisible(is_open)
 
     @Slot(int)
@@ -50,7 +49,7 @@ class PlantsStatus(QWidget):
             self._expiry_timer.start()
 
     def show_unsaved(self, part: str, is_unsaved: bool) -> None:
-        """Show “Not saved” while a part of the window has something that could not be saved."""
+        """Show “Not saved” while some `part` of the window has something that could not be saved."""
         before = self._unsaved
         self._unsaved = before | {part} if is_unsaved else before - {part}
         if self._unsaved != before:

@@ -30,7 +30,7 @@ _BLOCKED_KEYS = {*ROW_KEYS, QKeyCombination(Qt.Key.Key_Delete)}
 
 
 def count_plants(submissions: Sequence[Submission]) -> int:
-    """Return the number of plants; a postponed one counts."""
+    """Return the number of plants in `submissions`; a half-typed plant, which has no entry, counts as one."""
     return sum(max(len(submission.entries), 1) for submission in submissions)
 
 
@@ -39,7 +39,7 @@ def _choose_label(submissions: Sequence[Submission], one: str, several: Text) ->
 
 
 class UnsavedPlants(QFrame):
-    """A line for each unsaved submission, with actions. Del discards; keys of commands for the table do nothing."""
+    """The list of unsaved plants under the form, with reasons and actions. Del discards plants."""
 
     #: (submission) Put it into the form again.
     edit_requested = Signal(object)
@@ -73,7 +73,7 @@ class UnsavedPlants(QFrame):
 
     @Slot()
     def show_submissions(self) -> None:
-        """Show the present unsaved submissions."""
+        """List the unsaved submissions of the outbox; without any, hide the list."""
         before = self._listed
         self._listed = self._outbox.unsaved
         if not self._listed and not before:
@@ -114,7 +114,6 @@ class UnsavedPlants(QFrame):
         return Cell(self._title_text(submission), icon=(icon, color)), Cell(reason, reason, color=color)
 
     def _title_text(self, submission: Submission) -> str:
-        """Return the name, or the number of copies."""
         if submission.texts:
             plant_id, name, _ = submission.texts
             return one_line(name or plant_id)
@@ -136,16 +135,17 @@ class UnsavedPlants(QFrame):
         announce(self, text.format(name=self._title_text(submission), reason=self._reason_text(submission)))
 
     @property
-    def _chosen(self) -> list[Submission]:
-        """The selected submissions, or all if none is selected; without those whose outcome is unknown."""
+    def _actionable(self) -> list[Submission]:
+        """The selected submissions, or all if none is selected; not those with an unknown outcome."""
         chosen = [self._listed[row] for row in self._table.selected_rows] or self._listed
         return [submission for submission in chosen if not self._outbox.has_unknown_outcome(submission)]
 
     @Slot()
     def _show_actions(self) -> None:
-        self._action_row.show_actions(self._make_actions(self._chosen))
+        self._action_row.show_actions(self._make_actions(self._actionable))
 
     def _make_actions(self, chosen: Sequence[Submission]) -> Iterator[MessageAction]:
+        """Yield the possible actions: use a free ID, try again, edit, discard."""
         taken = [submission for submission in chosen if isinstance(submission.error, IdTakenError)]
         states = {SubmissionState.REFUSED} | ({SubmissionState.WAITING} if self._outbox.can_retry else set())
         failed = [submission for submission in chosen if submission.state in states and submission not in taken]
@@ -162,7 +162,7 @@ class UnsavedPlants(QFrame):
 
     @Slot()
     def _discard(self) -> None:
-        discarded = self._chosen
+        discarded = self._actionable
         self._queue.discard(discarded)
         self.discarded.emit(discarded)
 

@@ -1,1 +1,1 @@
-"""The settings page: everything that can be set, applied at once."""
+"""The settings feature: a dialog with all settings of the user, each of which applies at once."""

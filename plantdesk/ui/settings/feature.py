@@ -32,7 +32,7 @@ _HEIGHT = 640
 
 
 class SettingsDialog(Dialog):
-    """All sections on one page. It is not modal."""
+    """The non-modal dialog with all settings on one page. Each change applies at once."""
 
     def __init__(self, theme: Theme, sections: Sequence[SettingsSection], parent: QWidget | None = None) -> None:
         super().__init__(self.tr("Settings"), parent)
@@ -51,8 +51,8 @@ class SettingsDialog(Dialog):
         note = PlainLabel(self.tr("Changes apply at once."), tone="muted")
         foot = fill(QHBoxLayout(), note, STRETCH, self.buttons, margins=(EDGE, M, EDGE, M))
         fill(QVBoxLayout(self), self._unsaved_label, (self._area, 1), make_separator_line(), foot, margins=0, spacing=0)
-        theme.changed.connect(self._fit)
-        self._fit()
+        theme.changed.connect(self._align_rows)
+        self._align_rows()
         self.resize_to_fit(QSize(theme.metrics.scaled(_WIDTH), theme.metrics.scaled(_HEIGHT)))
         self._rows[0].focus_target.setFocus()
 
@@ -66,12 +66,12 @@ class SettingsDialog(Dialog):
         self._area.ensureWidgetVisible(row)
 
     @Slot()
-    def _fit(self) -> None:
+    def _align_rows(self) -> None:
         fit_rows(self._rows, self._theme)
 
 
 class SettingsFeature(Feature):
-    """Opens the dialog of the settings."""
+    """The command that opens the settings dialog, and the commands that open it at one setting."""
 
     def __init__(self, context: WindowContext, server: ApiControl, commands: SettingCommands) -> None:
         super().__init__(context)
@@ -92,7 +92,7 @@ class SettingsFeature(Feature):
 
     @Slot()
     def open_dialog(self) -> SettingsDialog:
-        """Open the dialog, or raise it."""
+        """Open the dialog or raise it, and return it."""
         if self._dialog is None:
             self._dialog, self._rows = dialog, _ = self._make_dialog()
             dialog.finished.connect(self._on_closed)
@@ -128,7 +128,7 @@ class SettingsFeature(Feature):
 
     @Slot()
     def show_last_backup(self) -> None:
-        """Show the last backup, if the dialog is open."""
+        """Read the time of the last backup again, if the dialog is open."""
         if self._rows is not None:
             self._rows.backups.show_last()
 

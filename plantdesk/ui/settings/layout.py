@@ -38,13 +38,13 @@ class SettingCommands(NamedTuple):
 
 
 class SettingRow(QWidget):
-    """A row. For screen readers, its label is the name of the first control, unless that has a text.
+    """A row of the settings: label, controls and hint. The first control has the label as its accessible name.
 
     The first control is also the buddy of the hint: Orca speaks labels without a buddy when a dialog opens.
     """
 
     def __init__(self, theme: Theme, label: str, *controls: QWidget, hint: str = "", words: str = "") -> None:
-        """Show a hint after the controls; “Find a command” finds the row by `words` as well."""
+        """Show `hint` beside the controls; “Find a command” also finds the row by `words`."""
         super().__init__()
         self._theme = theme
         self._words = words
@@ -79,12 +79,12 @@ class SettingRow(QWidget):
 
     @property
     def focus_target(self) -> QWidget:
-        """The first control."""
+        """The first control, which gets the focus when the dialog is opened at this row."""
         return self._controls[0]
 
     @property
     def label(self) -> str:
-        """The name of the setting."""
+        """The translated label, by which “Find a command” lists the setting."""
         return self._label.text()
 
     @property
@@ -94,11 +94,11 @@ class SettingRow(QWidget):
         return fold(" ".join([*texts, *map(languages.current().sources, texts)]).replace("&", ""))
 
     def set_hint(self, text: str) -> None:
-        """Show another hint."""
+        """Replace the hint beside the controls; an empty one takes no room."""
         self._hint.setText(text.replace("&", "&&"))  # it has a buddy, so & would mark a mnemonic
 
     def show_error(self, text: str) -> None:
-        """Show under the controls why a value was refused; empty if it was accepted."""
+        """Show under the controls why a value is refused; an empty text removes it."""
         self._error.setText(text)
         self._error.setVisible(bool(text))
         if text:
@@ -115,17 +115,17 @@ class SettingRow(QWidget):
 
     @property
     def label_width(self) -> int:
-        """The width that the label needs on one line."""
+        """The width in pixels that the label needs on one line."""
         return self._label.fontMetrics().horizontalAdvance(self._label.text()) + M
 
     def fit(self, label_width: int) -> None:
-        """Give the label a width, and the row its height."""
+        """Set the width of the label, which is the same in all rows, and the least height."""
         self._label.setFixedWidth(label_width)
         self.setMinimumHeight(self._theme.metrics.control)
 
 
 def fit_rows(rows: Sequence[SettingRow], theme: Theme) -> None:
-    """Align the left edges of all controls: labels may be longer in other languages."""
+    """Give the labels of all rows one width, so that the controls are aligned in every language."""
     needed_width = max(row.label_width for row in rows)
     width = max(theme.metrics.scaled(_LABEL_WIDTH), min(theme.metrics.scaled(_MAX_LABEL_WIDTH), needed_width))
     for row in rows:
@@ -133,7 +133,7 @@ def fit_rows(rows: Sequence[SettingRow], theme: Theme) -> None:
 
 
 class SettingsSection(QWidget):
-    """A heading and its rows."""
+    """A heading of the settings dialog with its rows."""
 
     def __init__(self, title: str, rows: Sequence[SettingRow]) -> None:
         super().__init__()

@@ -41,7 +41,7 @@ _SCALE_WIDTH = 72
 
 
 class BackupRows(QObject):
-    """The rows about backups and the folder of the store."""
+    """The rows about backups, and a row that opens the folder of the store."""
 
     def __init__(self, context: WindowContext, back_up: Callable[[], object], parent: QObject) -> None:
         super().__init__(parent)
@@ -60,11 +60,12 @@ class BackupRows(QObject):
 
     @Slot()
     def show_last(self) -> None:
-        """Show when the last backup was made, and its size."""
+        """List the backups on another thread; then show the time and the size of the last one."""
         backups = self._context.location.backups
         self._context.bridge.long_tasks.run(self, lambda _task: backups.newest_first(), self._on_listed, ignore)
 
     def _make_rows(self, backups: StoreBackups) -> list[SettingRow]:
+        """Return the rows about folder, interval and number of backups, and the last one."""
         choose = make_text_button(self.tr("Change…"), self._choose)
         show = make_text_button(self.tr("Show backups"), self._open_folder)
         self._folder_row = SettingRow(self._theme, self.tr("Folder"), choose, hint=" ", words=self.tr("drive disk"))
@@ -136,7 +137,7 @@ def _check_writable(folder: Path, _task: Task) -> None:
 
 
 class SettingRows(QObject):
-    """All rows, in sections."""
+    """Makes the rows of all sections, and keeps them up to date with settings, theme and server."""
 
     def __init__(self, context: WindowContext, server: ApiControl, commands: SettingCommands) -> None:
         super().__init__(context.page)
@@ -185,7 +186,9 @@ class SettingRows(QObject):
         heights = [(self.tr("Comfortable"), ""), (self.tr("Compact"), "compact")]
         compact = self._commands.compact_rows
         rows = self._make_choice_box(
-            heights, lambda: "compact" if compact.isChecked() else "", lambda value: _check(compact, on=bool(value))
+            heights,
+            lambda: "compact" if compact.isChecked() else "",
+            lambda value: _set_checked(compact, on=bool(value)),
         )
         compact.toggled.connect(self._show_settings)
         theme_row = SettingRow(theme, self.tr("Theme"), mode, hint=" ", words=self.tr("colors dark night"))
@@ -226,7 +229,7 @@ class SettingRows(QObject):
         command = self._commands.keep_tag
         keep = QCheckBox(self.tr("&Keep the tag for the next plant"))
         self._updaters.append(lambda: keep.setChecked(command.isChecked()))
-        keep.clicked.connect(lambda on: _check(command, on=on))
+        keep.clicked.connect(lambda on: _set_checked(command, on=on))
         command.toggled.connect(self._show_settings)
         offers = self._make_names_row()
         enter = self._make_choice_box(
@@ -289,7 +292,7 @@ class SettingRows(QObject):
 
     @Slot()
     def _use_port(self) -> None:
-        """Serve on the port that was typed, if it is valid."""
+        """Serve on the typed port if it is a valid number; otherwise show why not."""
         if not self._port_edit.isModified():
             return
         text = self._port_edit.text().strip()
@@ -326,14 +329,14 @@ class SettingRows(QObject):
         return box
 
 
-def _check(command: QAction, *, on: bool) -> None:
-    """Set the state of a checkable command, as if it was chosen."""
+def _set_checked(command: QAction, *, on: bool) -> None:
+    """Trigger a checkable command unless it has this state, so that its slot is called as for a click."""
     if command.isChecked() is not on:
         command.trigger()
 
 
 class StartRows(QObject):
-    """The rows about the start at login, the tray, and the quick entry."""
+    """The rows about start at login, the tray icon, and the quick entry."""
 
     def __init__(self, context: WindowContext, show_manual: Callable[[], object], parent: QObject) -> None:
         """`show_manual` opens the manual at the quick entry."""
@@ -360,7 +363,7 @@ class StartRows(QObject):
         self.rows = [self._login_row, self._tray_row, quick]
 
     def show_settings(self) -> None:
-        """Show the present settings, and whether there is a tray."""
+        """Show the settings of login and tray, and whether the desktop has a tray."""
         try:
             self._login_box.setChecked(login.login_item().is_on())
         except (OSError, PlantDeskError) as error:

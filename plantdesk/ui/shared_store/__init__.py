@@ -1,1 +1,1 @@
-"""The dialog of the shared store, and the choice between it and the user's own plants."""
+"""The feature of shared stores on a PostgreSQL server: dialog, status, update of tables, and copies of stores."""

@@ -100,6 +100,7 @@ class CopyDialog(Dialog):
 
     @Slot()
     def _copy(self) -> None:
+        """Copy the store in the background, and show the progress, unless the target is invalid."""
         text = self._target_edit.text().strip()
         if not text or self._task is not None:
             return
@@ -120,7 +121,7 @@ class CopyDialog(Dialog):
         self._on_progress(0.0)
 
     def _parse_target(self, text: str) -> StoreLocation:
-        """Return a database, with user and password, or a file in the folder of this store. Raises PlantDeskError."""
+        """Return the location of a database, or of a file in this folder. Raises PlantDeskError."""
         target = location_of(text)
         if not isinstance(target, PostgresLocation):
             return location_of(self._folder / text)

@@ -52,7 +52,7 @@ _REASON_LINES = 2
 
 
 class SharedStoreDialog(Dialog):
-    """The dialog that asks for the address of a shared store and tests it."""
+    """Asks for the address of a shared store, tests the connection, and requests to open the store."""
 
     #: (location, create) Open this store, or create its tables.
     open_requested = Signal(object, bool)
@@ -65,7 +65,7 @@ class SharedStoreDialog(Dialog):
         location: PostgresLocation | None,
         parent: QWidget | None,
     ) -> None:
-        """Fill the fields with a location."""
+        """Fill the fields with `location`, the store that was used last; None: leave them empty."""
         super().__init__(self.tr("Shared store"), parent)
         self._theme = theme
         self._bridge = bridge
@@ -83,7 +83,7 @@ class SharedStoreDialog(Dialog):
         self._setup_header.set_remark(self.tr("what to run once on the server"))
         self._message = MessageLine(theme)
         self._file_button = self.buttons.addButton(self.tr("&Save a file for other computers…"), START_ROLE)
-        self._open_button = self.add_primary(self.tr("&Open this store"), self._open)
+        self._open_button = self.add_primary(self.tr("&Open this store"), self._save_password_and_open)
         self.buttons.addButton(self.tr("Cancel"), ButtonRole.RejectRole)
         self._lay_out()
         self._connect()
@@ -127,7 +127,6 @@ class SharedStoreDialog(Dialog):
         self._mark_untested()  # parameters without a field may have changed
 
     def _focus_and_select(self, field: QLineEdit) -> None:
-        """Move the focus to a field, and select its text."""
         field.setFocus()
         field.selectAll()
 
@@ -163,7 +162,7 @@ class SharedStoreDialog(Dialog):
 
     @Slot()
     def _split_address(self) -> bool:
-        """Split a whole address in the field of the host into all fields; return False if it is invalid."""
+        """Distribute an address typed as host to all fields; return False if it is invalid."""
         text = self._host_edit.text().strip()
         if "://" not in text and "@" not in text:
             return True
@@ -182,7 +181,7 @@ class SharedStoreDialog(Dialog):
 
     @Slot()
     def _mark_untested(self) -> None:
-        """Forget the result of the test, after a change of a field."""
+        """Forget the result of the test, as a field has changed, and cancel a running test."""
         if self._task is not None:
             self._cancel_test()
         self._probe = None
@@ -255,7 +254,7 @@ class SharedStoreDialog(Dialog):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         if not event.spontaneous():
-            self._fit()  # all texts have their fonts only now
+            self._resize_to_content()  # all texts have their fonts only now
 
     @override
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -266,8 +265,8 @@ class SharedStoreDialog(Dialog):
             super().keyPressEvent(event)
 
     @Slot()
-    def _open(self) -> None:
-        """Save the password in the keyring if that is requested, then request to open the store."""
+    def _save_password_and_open(self) -> None:
+        """Save the password in the keyring if the box is checked, then request the store."""
         location = self._location
         password = self._password_edit.text()
         if not password or not self._keep_check.isChecked():
@@ -287,7 +286,7 @@ class SharedStoreDialog(Dialog):
         self.setEnabled(True)
         self._keep_check.setChecked(False)
         self._message.show_message(Tone.WARNING, error_text(error))
-        self._fit()
+        self._resize_to_content()
         self._open_button.setFocus()
 
     def _request_store(self, location: PostgresLocation) -> None:
@@ -298,7 +297,7 @@ class SharedStoreDialog(Dialog):
 
     @Slot()
     def _save_file(self) -> None:
-        """Save a desk file without user and password. It opens the store on other computers."""
+        """Save the address as a desk file, without user and password, for other computers."""
         location = self._location
         start = str(documents_folder() / f"{location.name}{DESK_FILE_SUFFIX}")
         title = self.tr("Save a file for other computers")
@@ -319,7 +318,7 @@ class SharedStoreDialog(Dialog):
             return
         hint = self.tr("Other computers cannot use it: this address is each computer itself. Enter the server’s name.")
         self._message.show_message(Tone.WARNING, f"{text} {hint}")
-        self._fit()
+        self._resize_to_content()
 
     @Slot()
     def _open_file(self) -> None:
@@ -330,7 +329,7 @@ class SharedStoreDialog(Dialog):
             self.use_file(Path(name))
 
     def use_file(self, file: Path) -> None:
-        """Fill the fields with a desk file; a user that was typed stays."""
+        """Fill the fields from a desk file, the saved address of a store; a typed user stays."""
         try:
             location = PostgresLocation.of_file(file)
         except PlantDeskError as error:
@@ -357,7 +356,7 @@ class SharedStoreDialog(Dialog):
             field.textChanged.connect(self._mark_untested)
         self._mode_box.activated.connect(self._on_mode_chosen)
         self._mode_box.currentIndexChanged.connect(self._mark_untested)
-        self._setup_header.toggled.connect(self._fit)
+        self._setup_header.toggled.connect(self._resize_to_content)
         self._file_button.clicked.connect(self._save_file)
 
     def _lay_out(self) -> None:
@@ -399,7 +398,7 @@ class SharedStoreDialog(Dialog):
         return grid
 
     @Slot()
-    def _fit(self) -> None:
+    def _resize_to_content(self) -> None:
         """Make room for the content and the reason of a failed test, so that no widget moves after a test."""
         layout = self._content.layout()
         footer = self.layout()

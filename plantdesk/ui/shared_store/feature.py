@@ -50,7 +50,7 @@ _NETWORK_TYPES = ("nfs", "cifs", "smb", "afpfs", "webdav", "davfs", "fuse.sshfs"
 
 
 class _ServerState(QWidget):
-    """The widget of the status bar with the state and the name of a server."""
+    """The part of the status bar that shows whether the server answers, and its name."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -60,7 +60,7 @@ class _ServerState(QWidget):
         fill(QHBoxLayout(self), self._icon, self._state_label, self._name_label, margins=(0, 0, L, 0), spacing=S)
 
     def show_server(self, server: str, *, is_reached: bool) -> None:
-        """Show whether a server is reached."""
+        """Show the name of the server, and whether it answers."""
         self._icon.show_icon("circle-check" if is_reached else "triangle-alert", "ok" if is_reached else "warning")
         self._state_label.setText(self.tr("Connected") if is_reached else self.tr("Not connected"))
         set_properties(self._state_label, tone="ok" if is_reached else "warning")
@@ -68,7 +68,7 @@ class _ServerState(QWidget):
 
 
 class SharedStoreFeature(Feature):
-    """Opens shared stores, and shows in the status bar whether the server is reached."""
+    """The commands for shared stores. In the status bar it shows whether the server answers."""
 
     #: (location, create) Open or `create` this store.
     store_requested = Signal(object, bool)
@@ -102,7 +102,7 @@ class SharedStoreFeature(Feature):
             self._computers.set_queries(None)
 
     def _check_folder(self) -> None:
-        """Check whether the folder of the file is unsafe, unless the user has decided to keep the file there."""
+        """Check on another thread whether the folder of the file is unsafe, unless the user accepts it."""
         location = self.context.location
         folder = location.folder
         if folder is None or self.context.preferences.of_store(location.key).get(_STAYS_KEY) is True:
@@ -139,7 +139,7 @@ class SharedStoreFeature(Feature):
         self._show_reached(error)
 
     def _show_reached(self, error: PlantDeskError | None) -> None:
-        """Show whether the server is reached; stores in files have no server."""
+        """Show whether the server answers, and emit `reachable_changed`; not for stores in files."""
         server = self.context.location.server
         if server is None:
             return
@@ -154,7 +154,7 @@ class SharedStoreFeature(Feature):
 
     @Slot()
     def open_dialog(self) -> None:
-        """Open the dialog, filled in with the present shared store or the last one."""
+        """Open the dialog with the address of the present shared store, or of the last one."""
         from plantdesk.store import PostgresLocation
         from plantdesk.ui.shared_store.dialog import SharedStoreDialog
 
@@ -187,7 +187,7 @@ class SharedStoreFeature(Feature):
             )
 
     def _ask_to_update(self, update: TablesUpdate | None) -> None:
-        """Ask whether to update, with the computers of the last 30 days that could only read afterwards."""
+        """Ask whether to update; list computers of the last 30 days that could only read then."""
         context = self.context
         if update is None:
             context.page.toast.show_message(self.tr("The shared store is up to date."))
@@ -229,12 +229,12 @@ class SharedStoreFeature(Feature):
 
     @Slot()
     def use_own_store(self) -> None:
-        """Show the user's own plants."""
+        """Request to show the user's own store in this window."""
         self.store_requested.emit(location_of(None), False)
 
 
 class OtherComputers(PlainLabel):
-    """Shows the other computers that use the store; the tooltip has all computers with their versions."""
+    """The number of other computers that use the store; the tooltip lists all of them with their versions."""
 
     def __init__(self) -> None:
         super().__init__(tone="muted")
@@ -244,7 +244,7 @@ class OtherComputers(PlainLabel):
         self.hide()
 
     def set_queries(self, queries: StoreQueries | None) -> None:
-        """Show the computers of a store; None if there is no store."""
+        """Query the computers of a store from now on, every 30 seconds; None: there is no store."""
         self._queries = queries
         if queries is None:
             self._refresh_timer.stop()
@@ -289,7 +289,7 @@ def is_remote(folder: Path) -> bool:
 
 
 def is_network_file_system(file_system: bytes) -> bool:
-    """Return whether a type of file system is a network file system."""
+    """Return whether a type of file system, as the operating system names it, is that of a network."""
     return file_system.decode(errors="replace").lower().startswith(_NETWORK_TYPES)
 
 

@@ -19,7 +19,7 @@ from plantdesk.ui.widgets.plain_text import PlainLabel
 
 
 class ProbeResults(QFrame):
-    """The result of each stage of the test; all four lines are always visible."""
+    """The results of the four stages of a connection test, each as a line, also before the test."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -28,12 +28,12 @@ class ProbeResults(QFrame):
         fill(QVBoxLayout(self), *self._lines.values(), margins=(M + 2, S, M + 2, S), spacing=S)
 
     def show_untried(self) -> None:
-        """Show that no stage was tested."""
+        """Show all stages as not tried."""
         for stage, line in self._lines.items():
             line.show_state("circle", "muted", self._stage_name(stage), self.tr("not tried"))
 
     def show_probe(self, probe: ConnectionProbe, location: PostgresLocation) -> None:
-        """Show the result of a test."""
+        """Show the stages that passed and the reason of the failed one; later stages stay untried."""
         self.show_untried()
         for stage, line in self._lines.items():
             if stage is probe.failed and probe.error is not None:
@@ -50,6 +50,7 @@ class ProbeResults(QFrame):
         }[stage]
 
     def _ok_texts(self, stage: ConnectionStage, probe: ConnectionProbe, location: PostgresLocation) -> tuple[str, str]:
+        """Return title and details of a stage that has passed."""
         if stage is ConnectionStage.SERVER:
             return self._stage_name(stage), self._server_text(probe)
         if stage is ConnectionStage.ENCRYPTION:
@@ -90,7 +91,7 @@ class ProbeResults(QFrame):
 
 
 class _StageLine(QWidget):
-    """An icon, a title, details beside it, and advice below."""
+    """The line of one stage of the test: icon, title, details beside it, and below it the reason of a failure."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -103,7 +104,7 @@ class _StageLine(QWidget):
         fill(QHBoxLayout(self), (self._icon, Qt.AlignmentFlag.AlignTop), (texts, 1), margins=0, spacing=S + 2)
 
     def show_state(self, icon: str, tone: str, title: str, details: str, reason: str = "") -> None:
-        """Show a state; `reason` says why it failed and what to do."""
+        """Show icon and texts of a stage; `reason` says why it failed, and what to do."""
         self._icon.show_icon(icon, tone)
         self._title.setText(title)
         set_properties(self._title, tone="error" if tone == "error" else "")
@@ -144,7 +145,7 @@ class _CodeBox(QFrame):
 
 
 class PasswordField(ButtonField):
-    """Hides the typed text unless its button is checked."""
+    """A field for a password. It hides the typed text unless its button is checked."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(theme, parent, max_length=1000)

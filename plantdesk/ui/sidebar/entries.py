@@ -1,4 +1,4 @@
-"""The entries of the sidebar, by counts, saved searches and the present search."""
+"""The entries of the sidebar, made of counts, saved searches and the present search. It has no widgets."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _MAX_REMEMBERED = 200
 
 
 class SavedSearch(NamedTuple):
-    """A search with a name."""
+    """A search that the user has saved under a name."""
 
     name: str
     text: str
 
     @classmethod
     def unnamed(cls, text: str, others: Iterable[SavedSearch]) -> SavedSearch:
-        """Return a search whose name describes its terms."""
+        """Return a search with a name made of its terms, unlike those of the `others`."""
         terms = parse_terms(text)
         words = " ".join(filter_text(term) for term in terms if not is_filter(term))
         filters = [filter_text(term) for term in terms if is_filter(term)]
@@ -44,7 +44,7 @@ class SavedSearch(NamedTuple):
         return list(dict.fromkeys(valid))[:_MAX_REMEMBERED]
 
     def renamed(self, name: str, others: Iterable[SavedSearch]) -> SavedSearch:
-        """Return the search with another name, followed by a number if one of the `others` has the name."""
+        """Return the search with another name, and a number after it if one of the `others` has it."""
         taken = {other.name for other in others}
         names = (name, *(f"{name} {number}" for number in range(2, len(taken) + 2)))
         return self._replace(name=next(name for name in names if name not in taken))
@@ -67,7 +67,7 @@ class SidebarEntry(NamedTuple):
 
     @property
     def tag(self) -> str | None:
-        """The tag of the entry, or None."""
+        """The tag of the entry; None for other filters, searches and headings."""
         return None if self.term is None else tag_of(self.term)
 
     @property
@@ -89,12 +89,12 @@ class SidebarEntry(NamedTuple):
 
     @property
     def count_text(self) -> str:
-        """The number of plants as text."""
+        """The number of plants, or “…” while it is unknown."""
         return "…" if self.plants is None else QLocale().toString(self.plants)
 
     @property
     def tool_tip(self) -> str:
-        """The tooltip."""
+        """The text of the tooltip: the terms of a search, or the whole tag and its numbers of plants."""
         if self.search is not None:
             return f"{self.text}: {self.search.text}"
         if self.tag is None or self.plants is None:
@@ -115,7 +115,7 @@ class SidebarEntry(NamedTuple):
 
     @property
     def accessible_text(self) -> str:
-        """The text for screen readers."""
+        """The text for screen readers: name, number of plants, and whether it is shown now."""
         text = one_line(self.text) if self.tag is None else tag_text(self.tag)
         if self.plants is not None:
             plants = translated(plants_text(self.plants))
@@ -136,7 +136,7 @@ class Contents(NamedTuple):
 
     @classmethod
     def of(cls, counts: Counts) -> Contents:
-        """Return the filters of a count; tokens with the same name are one source."""
+        """Return the filters that `counts` has; tokens with the same name become one source."""
         sources: dict[AddedBy, int | None] = {}
         for source, plants in sorted(counts.sources.items()):
             term = AddedBy(source.kind, source.label)
@@ -157,7 +157,7 @@ class Contents(NamedTuple):
         )
 
     def to_json(self) -> dict[str, object]:
-        """Return the filters that are shown until the next count."""
+        """Return the filters, without numbers, to be shown at the next start until they are counted."""
         sources = [[source.kind, source.label] for source in self.sources]
         tags = list(self.tags)[:_MAX_REMEMBERED]
         return {"tags": tags, "sources": sources[:_MAX_REMEMBERED], "today": self.shows_today}
@@ -204,7 +204,7 @@ def entries_of(
 
 
 def _make_tag_tree(tags: Mapping[str, int | None], terms: AbstractSet[Term]) -> list[SidebarEntry]:
-    """Return the entries of tags as a tree, with parents that are no tag of a plant."""
+    """Return the entries of tags as a tree; a parent may be no tag of any plant."""
     tree: dict[str, Any] = {}
     for tag in tags:
         below = tree

@@ -26,7 +26,7 @@ from plantdesk.ui.widgets.plain_text import set_disabled_reason
 
 
 class SidebarFeature(Feature):
-    """The pane of the filters of the store and the saved searches."""
+    """The sidebar: counts the plants of its entries in the background, and applies what the user does there."""
 
     #: (term, add) Show the plants of a term, or `add` it to the filters; None: show all plants.
     filter_chosen = Signal(object, bool)
@@ -63,7 +63,7 @@ class SidebarFeature(Feature):
         self._restore()
 
     def _restore(self) -> None:
-        """Show the saved entries of the store, so that few appear or disappear after the first count."""
+        """Show the entries that were saved for this store, until they are counted."""
         remembered = self.context.preferences.of_store(self.context.location.key)
         self._contents = Contents.from_json(remembered.get("known"))
         self._searches = SavedSearch.from_json(remembered.get("searches"))
@@ -111,21 +111,21 @@ class SidebarFeature(Feature):
 
     @Slot()
     def toggle(self) -> None:
-        """Show or hide the sidebar; a drawer gets the focus."""
+        """Show or hide the sidebar; move the focus to it if it is shown as a drawer."""
         self._pane.toggle()
         if self._pane.is_drawer:
             self._view.focus_list()
 
     @Slot(str)
     def show_search(self, text: str) -> None:
-        """Mark the entries of the present search as active."""
+        """Mark the entries that the present search contains as active."""
         self._search_text = text
         self._save_action.setEnabled(bool(text))
         self._show_entries()
 
     @Slot()
     def save_search(self) -> None:
-        """Save the present search, and open the editor of its name."""
+        """Save the present search unless it is saved already, and open the editor of its name."""
         if not self._search_text or self._tag_commands.store is None:
             return
         saved = next((search for search in self._searches if search.text == self._search_text), None)
@@ -204,7 +204,7 @@ class SidebarFeature(Feature):
 
     @Slot(str, object)
     def _on_tag_renamed(self, old: str, new: str | None) -> None:
-        """Let the new tag become the current entry, if the renamed one is."""
+        """If the current entry has the renamed tag, or one below it, let its new entry be current."""
         current = self._view.current()
         if new is not None and current is not None and is_in_branch(current.tag or "", old):
             self._pending_key = "tag", renamed_with_branch(current.tag or "", old, new) or new

@@ -20,7 +20,7 @@ from plantdesk.ui.widgets.dialog import ButtonRole, MessageBox
 
 
 class TagCommands(PlantChanges):
-    """Changes tags of all their plants."""
+    """Renames, merges and removes tags for all their plants, after a question before two tags become one."""
 
     #: (old, new) A tag was renamed, or removed (None).
     renamed = Signal(str, object)
@@ -54,7 +54,7 @@ class TagCommands(PlantChanges):
         plants_with_new = sum(count for other, count in self.counts.items() if other in targets and other not in branch)
         edit = RenameTag(tag, new, includes_branch=branch not in ([], [tag]))
         if plants_with_new:
-            self._ask(edit if edit.includes_branch else MergeTags((tag,), new), tag, new, plants_with_new)
+            self._ask_to_merge(edit if edit.includes_branch else MergeTags((tag,), new), tag, new, plants_with_new)
         else:
             self._rename_unasked(edit, tag, new)
 
@@ -69,7 +69,8 @@ class TagCommands(PlantChanges):
     def _tags_in_branch(self, tag: str) -> list[str]:
         return [other for other in self.counts if is_in_branch(other, tag)]
 
-    def _ask(self, edit: RenameTag | MergeTags, tag: str, new: str, plants_with_new: int) -> None:
+    def _ask_to_merge(self, edit: RenameTag | MergeTags, tag: str, new: str, plants_with_new: int) -> None:
+        """Ask whether to give the plants of a tag another one that other plants have already."""
         names = {"old": quoted(tag), "new": quoted(new)}
         question = Text(
             "Change the tag of {count:,} plants from {old} to {new}?",

@@ -1,7 +1,4 @@
-"""The tree view of the sidebar. Its delegate paints entries and edits their names.
-
-It is one tab stop. Enter and clicks choose entries; plants and tags can be dropped on tags.
-"""
+"""The tree view of the sidebar, and the delegate that paints its entries and edits their names."""
 
 from __future__ import annotations
 
@@ -107,7 +104,7 @@ class EntryDelegate(QStyledItemDelegate):
         return QSize(1, scaled(_HEADING_HEIGHT + S if index.data(ENTRY_ROLE).is_heading else _ROW_HEIGHT))
 
     def needed_width(self, entries: Sequence[SidebarEntry], depth: int) -> int:
-        """Return the width for the names and counts of `entries`, and for the start of a name at the depth `depth`."""
+        """Return the width of `entries` with their counts, and of the start of a name at this `depth`."""
         scaled = self._theme.metrics.scaled
         name_metrics, count_metrics = map(QFontMetrics, self._make_fonts(self._theme.font(), is_active=True))
         count_width = max((count_metrics.horizontalAdvance(entry.count_text) for entry in entries), default=0)
@@ -159,7 +156,6 @@ class EntryDelegate(QStyledItemDelegate):
     def _paint_background(
         self, painter: QPainter, option: QStyleOptionViewItem, entry: SidebarEntry, *, is_target: bool
     ) -> None:
-        """Paint the background of the whole row, including the indent."""
         colors = self._theme.colors
         rect = QRect(0, option.rect.top(), self._view.viewport().width(), option.rect.height())
         if entry.is_active or option.state & QStyle.StateFlag.State_MouseOver:
@@ -224,7 +220,7 @@ class EntryDelegate(QStyledItemDelegate):
 
 
 class SidebarView(QTreeView):
-    """The tree view of the entries."""
+    """The tree of filters and saved searches: the user chooses, renames, removes and collapses entries."""
 
     #: (entry, add) An entry was clicked, with Ctrl to add it to the filters.
     chosen = Signal(object, bool)
@@ -289,7 +285,7 @@ class SidebarView(QTreeView):
         return self._delegate.needed_width(first, depth) + self.verticalScrollBar().sizeHint().width()
 
     def show_entries(self, entries: Sequence[SidebarEntry]) -> None:
-        """Show other entries; those with a known key keep their indexes."""
+        """Show other entries; an entry with the same key keeps its item, and so may stay current."""
         items: dict[tuple[object, str], QStandardItem] = {}
         _update_children(self._model, entries, items)
         self._items = items
@@ -298,33 +294,33 @@ class SidebarView(QTreeView):
                 self.setExpanded(item.index(), item.data(ENTRY_ROLE).tag not in self.collapsed_tags)
 
     def entry(self, index: Index) -> SidebarEntry:
-        """Return the entry at an index."""
+        """Return the entry at a valid index."""
         entry: SidebarEntry = index.data(ENTRY_ROLE)
         return entry
 
     def current(self) -> SidebarEntry | None:
-        """Return the current entry."""
+        """Return the entry that the keyboard acts on; None if no index is current."""
         return self.entry(self.currentIndex()) if self.currentIndex().isValid() else None
 
     def can_rename(self, entry: SidebarEntry) -> bool:
-        """Return whether the entry can be renamed now."""
+        """Return whether the user may rename or remove an entry now: a saved search, or a tag."""
         return entry.search is not None or (entry.tag is not None and self.can_change_tags)
 
     def focus_list(self) -> None:
-        """Move the focus to the tree; if no entry is current, the first one becomes it."""
+        """Move the focus to the tree; without a current entry, make the first one current."""
         if not self.currentIndex().isValid():
             self.setCurrentIndex(self._model.index(0, 0))
         self.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def set_current(self, key: tuple[object, str]) -> bool:
-        """Make the entry with a key the current one; return whether there is one."""
+        """Make the entry with a key current, and scroll to it; return whether there is one."""
         if key in self._items:
             self.setCurrentIndex(self._items[key].index())
             self.scrollTo(self.currentIndex())
         return key in self._items
 
     def start_renaming(self, key: tuple[object, str]) -> None:
-        """Open the editor of the name of an entry."""
+        """Open the editor for the name of an entry, if it is shown; accept an open editor before."""
         self.accept_renaming()
         if self.set_current(key):
             self.edit(self.currentIndex())
@@ -332,7 +328,7 @@ class SidebarView(QTreeView):
             announce(self, self.tr("New name of {name}").format(name=self.entry(self.currentIndex()).text))
 
     def accept_renaming(self) -> None:
-        """Close the editor, and accept its text."""
+        """Close an open editor, and accept its text."""
         if self.is_renaming:
             self.setFocus()
 
@@ -478,7 +474,7 @@ class SidebarView(QTreeView):
         return index, new
 
     def _set_target(self, index: QModelIndex) -> None:
-        """Mark the entry that accepts the drop; a collapsed branch expands after a delay."""
+        """Mark the entry that a drop would change; if it is collapsed, expand it after a delay."""
         if index != self._delegate.target:
             self._delegate.target = QPersistentModelIndex(index)
             self.viewport().update()

@@ -1,1 +1,1 @@
-"""Colours, sizes, icons and the style sheet."""
+"""The appearance of the window: colours, sizes, fonts, icons and the style sheet."""

@@ -41,7 +41,7 @@ _DOT_LIGHTNESS = {
 
 
 class Colors(NamedTuple):
-    """A set of colours, as `#RRGGBB`."""
+    """A set of colours by their purpose, each as `#RRGGBB`."""
 
     is_dark: bool
     window: str
@@ -71,15 +71,15 @@ class Colors(NamedTuple):
 
     @property
     def is_high_contrast(self) -> bool:
-        """Whether every edge has to be visible."""
+        """Whether these are the colours of `with_high_contrast`, so that every edge is visible."""
         return self.border == self.text
 
     def color(self, name: str) -> QColor:
-        """Return the colour called `name`."""
+        """Return the colour of a field, such as “muted”."""
         return QColor(getattr(self, name))
 
     def hover(self, background: str = "surface") -> QColor:
-        """Return the colour under the pointer on the background with this name."""
+        """Return the colour of a row or button under the pointer, on a background given by its field."""
         return mix_colors(self.color("selection"), self.color(background), 0.45)
 
 
@@ -161,7 +161,7 @@ def mix_colors(front: QColor, back: QColor, opacity: float) -> QColor:
 
 
 def make_palette(colors: Colors) -> QPalette:
-    """Return the palette, for what the style sheet does not cover."""
+    """Return the palette, for widgets that the style sheet does not cover."""
     palette = QPalette()
     for role, name in _ROLES.items():
         palette.setColor(role, colors.color(name))
@@ -172,7 +172,7 @@ def make_palette(colors: Colors) -> QPalette:
 
 
 class PillColors(NamedTuple):
-    """The colours of a tag's pill."""
+    """The colours of a pill, the rounded label of a tag."""
 
     background: QColor
     text: QColor
@@ -193,5 +193,5 @@ def pill_colors(hue: int, *, dark: bool) -> PillColors:
 
 
 def dot_color(hue: int, colors: Colors) -> QColor:
-    """Return the colour of a dot on the sidebar."""
+    """Return the colour of a tag's dot in the sidebar; `hue` is its position in `HUES`."""
     return QColor.fromHslF(HUES[hue] / 360, 0.55, _DOT_LIGHTNESS[colors.is_dark][hue])

@@ -44,7 +44,7 @@ _SIZE_FACTORS = {
 
 
 class Metrics(NamedTuple):
-    """The sizes that follow from the text size; `points` is the size of each role, `scale` the factor of lengths."""
+    """The sizes in pixels that follow from the text size; `points` are font sizes, `scale` is the factor of lengths."""
 
     points: dict[FontRole, float]
     scale: float
@@ -55,7 +55,7 @@ class Metrics(NamedTuple):
     header: int
 
     def scaled(self, pixels: int) -> int:
-        """Scale a length that was designed for a text of 13 px."""
+        """Return a length, designed for text of 13 px, for the present text size."""
         return round(pixels * self.scale)
 
     def font(self, role: FontRole) -> QFont:

@@ -19,7 +19,7 @@ _TIMEOUT_MS = 150
 
 
 class PortalScheme(QObject):
-    """The portal's colour scheme: read when made, followed from then on. Needs a session bus."""
+    """The colour scheme of the desktop portal, kept up to date by its D-Bus signal. Needs a session bus."""
 
     #: The scheme has changed.
     changed = Signal()
@@ -31,10 +31,10 @@ class PortalScheme(QObject):
         self._bus = QDBusConnection.sessionBus()
         # The stub asks for bytes, but the binding takes only the text that SLOT() returns.
         self._bus.connect(_SERVICE, _PATH, _SETTINGS, "SettingChanged", self, _ON_CHANGED)  # type: ignore[call-overload]
-        self._read()
+        self._read_scheme()
 
-    def _read(self) -> None:
-        """Read the colour scheme, waiting briefly, for the first paint; after a timeout, read again asynchronously."""
+    def _read_scheme(self) -> None:
+        """Read the scheme for the first paint, blocking at most 150 ms; after that, asynchronously."""
         reply = self._bus.call(_make_read_call(), QDBus.CallMode.Block, _TIMEOUT_MS)
         if reply.type() is QDBusMessage.MessageType.ReplyMessage:
             self.is_dark = _parse_is_dark(reply)

@@ -279,7 +279,7 @@ _SHEET = Template(_FIELDS + _BUTTONS + _FRAMES + _MENUS + _LISTS)
 
 
 def make_style_sheet(colors: Colors, metrics: Metrics, indicators: Path) -> str:
-    """Return the style sheet. It reads the check marks from files in the folder `indicators`."""
+    """Return the style sheet. Qt loads its check marks and arrows from SVG files in the folder `indicators`."""
     shade = "dark" if colors.is_dark else "light"
     values = {name: getattr(colors, name) for name in colors._fields if name != "is_dark"}
     return _SHEET.substitute(

@@ -80,7 +80,7 @@ class Icons:
         return self._cache[key]
 
     def paint(self, painter: QPainter, rect: QRect, name: str, color: str = "muted") -> None:
-        """Paint an icon into a square."""
+        """Paint an icon into a square, in the colour with this name."""
         self.icon(name, color, rect.width()).paint(painter, rect)
 
     def put_on(self, target: IconTarget, name: str, color: str = "text", size: int = ICON) -> None:
@@ -89,7 +89,7 @@ class Icons:
         self._set_icon(target, name, color, size)
 
     def rebuild(self) -> None:
-        """Render all icons again, after the colours have changed."""
+        """Render the icons again in the present colours, and put them on their buttons and actions."""
         self._cache.clear()
         for target, (name, color, size) in list(self._targets.items()):
             if isValid(target):
@@ -123,7 +123,7 @@ class Icons:
         return _tint(pixmap, color)
 
     def _get_renderer(self, name: str) -> QSvgRenderer:
-        """Return the cached renderer of a black icon."""
+        """Return the renderer of a black icon, loaded from its SVG file at the first call."""
         if name not in self._renderers:
             from PySide6.QtSvg import QSvgRenderer
 
@@ -189,7 +189,7 @@ class Theme(QObject):
         return font
 
     def set_mode(self, mode: ThemeMode) -> None:
-        """Set the mode: follow the system, or stay light or dark."""
+        """Set whether the colours follow the system, or are always light or dark."""
         self.mode = mode
         self._set_color_scheme()
         self._apply()
@@ -200,7 +200,7 @@ class Theme(QObject):
         self._apply()
 
     def _set_color_scheme(self) -> None:
-        """Set the mode in Qt, for title bars and native dialogs."""
+        """Pass the mode to Qt, for title bars and native dialogs."""
         schemes = {ThemeMode.LIGHT: Qt.ColorScheme.Light, ThemeMode.DARK: Qt.ColorScheme.Dark}
         self._hints.setColorScheme(schemes.get(self.mode, Qt.ColorScheme.Unknown))
 
@@ -225,6 +225,7 @@ class Theme(QObject):
 
     @Slot()
     def _apply(self) -> None:
+        """Set palette, font, style sheet and icons for mode, contrast and text size, if they change."""
         colors = DARK if self._is_dark() else LIGHT
         needs_contrast = self._accessibility.contrastPreference() is Qt.ContrastPreference.HighContrast
         colors = with_high_contrast(colors) if needs_contrast else colors
@@ -271,7 +272,7 @@ class Style(QProxyStyle):
 
     @override
     def polish(self, *args: Any) -> Any:
-        """Watch the size of menus to set their mask: with a style sheet, Qt does not ask a style for it."""
+        """Watch menus to set a mask when they are resized, as Qt does not ask a style with a style sheet for it."""
         if isinstance(args[0], QMenu):
             args[0].installEventFilter(self)
         return super().polish(*args)

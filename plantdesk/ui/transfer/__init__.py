@@ -1,1 +1,1 @@
-"""Import and export of files of plants."""
+"""The import and export feature: dialogs, the work in the background, drag and drop, and sample plants."""

@@ -37,7 +37,7 @@ _SELECTED = "selected"
 
 
 class ExportDialog(Dialog):
-    """The dialog that asks what to export."""
+    """The dialog in which the user chooses plants, format and file of an export."""
 
     #: (choice, file_format, file) Export the plants of a choice to a file.
     export_requested = Signal(str, object, object)
@@ -80,7 +80,7 @@ class ExportDialog(Dialog):
 
     @Slot()
     def _on_save(self) -> None:
-        """Let the user name a file: a known suffix decides the format, else the one of the chosen format is added."""
+        """Ask for a file. A known suffix decides its format; otherwise that of the chosen format is added."""
         file_format, text, suffix = self._list_formats()[self._format_box.currentIndex()]
         start = str(self._folder / f"{self.tr('plants')}{suffix}")
         name = FileDialog.get_save_file(self, self.tr("Export plants"), start, f"{text} (*{suffix})")
@@ -122,7 +122,7 @@ class ExportDialog(Dialog):
 
 
 def _format_of(file: Path, chosen: Format) -> Format | None:
-    """Return the format of a file by its suffix, or None; `chosen` if it has this suffix as well."""
+    """Return the format that the suffix of a file means, `chosen` if it fits; None if it means none."""
     suffix = file.suffix.lower()
     of_suffix = SUFFIXES.get(suffix)
     if of_suffix is Format.CSV and chosen is Format.EXCEL:
@@ -131,7 +131,7 @@ def _format_of(file: Path, chosen: Format) -> Format | None:
 
 
 class ExportController(QObject):
-    """Writes one file at a time from one store."""
+    """Asks what to export, and writes one file at a time in the background, with a bar of its progress."""
 
     #: An export is done, has failed or was cancelled.
     ended = Signal()
@@ -146,7 +146,7 @@ class ExportController(QObject):
         self.running_text = ""
 
     def open_dialog(self, plants: ShownPlants) -> None:
-        """Ask whether to export all plants, the shown ones, or the selected ones."""
+        """Open the dialog, unless an export runs; it offers all, found and selected plants."""
         is_cancelling = self._task is not None and self._task.is_cancelled and not self._task.has_ended
         if self.running_text or is_cancelling:
             self._context.page.toast.show_problem(self.tr("An export is running."))
@@ -181,6 +181,7 @@ class ExportController(QObject):
 
     @Slot(str, object, object)
     def _export(self, choice: str, file_format: Format, file: Path) -> None:
+        """Begin to write the file, and show a bar with its progress and a Cancel button."""
         selection = parse_search(self._shown_plants.search_text) if choice == _SHOWN else Selection()
         if choice == _SELECTED:
             selection = Selection(ids=self._shown_plants.selected_ids())

@@ -1,4 +1,4 @@
-"""Import and export by commands, drop and paste."""
+"""The commands of import and export, and import by drag and drop or pasting."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class TransferFeature(Feature):
         self._drop_frame.raise_()
 
     def import_files(self, files: Sequence[Path]) -> None:
-        """Open the import dialog for files."""
+        """Open the import dialog for files, unless it is open or an import runs."""
         from plantdesk.transfer.columns import Columns
         from plantdesk.transfer.files import input_file
         from plantdesk.transfer.inputs import ReadOptions
@@ -180,13 +180,13 @@ class TransferFeature(Feature):
     @Slot()
     @override
     def _enable_commands(self) -> None:
-        """Enable the import only if plants can be changed, as it is a change of the history."""
+        """Enable the import only while plants can be changed, as each import is one change."""
         super()._enable_commands()
         self._import_action.setEnabled(self.opened is not None and not prevents_changes(self.opened.store.change_error))
 
     @Slot(object)
     def _follow_job(self, job: ImportJob) -> None:
-        """Show the progress of the started import, and report its result."""
+        """Show the progress of an import that the dialog has started, and report its result."""
         if self._job is not None:
             self._job.end()
         self._job = job
@@ -292,7 +292,7 @@ class TransferFeature(Feature):
 
 
 def _ignore(_error: Exception) -> None:
-    """Ignore a failure: the job signals it."""
+    """Do nothing, as `ImportJob.failed` signals the failure."""
 
 
 def _list_files(data: QMimeData) -> list[Path]:

@@ -91,7 +91,7 @@ class _PreviewDelegate(CellDelegate):
 
 
 class ColumnTable(QFrame):
-    """A table with a combo box above each column. In the header, assistive technologies would not find it."""
+    """The first rows of a file. A combo box above each column chooses its field; screen readers find it there."""
 
     #: The user has chosen a field.
     fields_changed = Signal()
@@ -127,7 +127,7 @@ class ColumnTable(QFrame):
 
     @property
     def columns(self) -> dict[str, Sequence[int]]:
-        """The indexes of the columns of each field; the name may have several."""
+        """The indexes of the columns by field; only the name may have several."""
         indexes: dict[str, list[int]] = {}
         for column, combo in enumerate(self._combos):
             if combo.currentData():
@@ -149,11 +149,11 @@ class ColumnTable(QFrame):
         self._show_name_checks()
 
     def choose(self, column: int, field: str) -> None:
-        """Choose the field of a column, or "" for none, as the user does."""
+        """Choose the field of a column, as the user would; an empty `field` leaves the column out."""
         self._combos[column].setCurrentIndex(self._combos[column].findData(field))
 
     def show_sample(self, sample: Sample) -> None:
-        """Show the columns and the first rows of a file."""
+        """Show the columns of a file with their detected fields, and its first rows."""
         layout = sample.layout
         codes = [layout.codes.position] if layout.codes else []
         count = min(len(layout.names), max(_MAX_COLUMNS - 1, *layout.fields.values(), *layout.name_parts, *codes) + 1)
@@ -277,7 +277,7 @@ def _make_cells(row: Sequence[str | None], count: int) -> list[Cell]:
 
 
 class ReadOptionsPanel(QWidget):
-    """The fields for encoding, delimiter, quotes and header."""
+    """The fields for encoding, delimiter, quotes, skipped lines and header of a file."""
 
     #: The user has chosen another encoding, delimiter or quote.
     changed = Signal()
@@ -308,7 +308,7 @@ class ReadOptionsPanel(QWidget):
         fill(QVBoxLayout(self), combos, self._header_check, margins=0, spacing=S)
 
     def show_sample(self, sample: Sample) -> None:
-        """Show the options of a sample."""
+        """Show how a sample was read, and disable options that its format does not have."""
         boxes = (self._encoding_box, self._delimiter_box, self._quote_box, self._header_check)
         blockers = [*map(QSignalBlocker, boxes)]
         encoding = sample.file.encoding or ""
@@ -342,7 +342,7 @@ class ReadOptionsPanel(QWidget):
         )
 
     def summarize(self) -> str:
-        """Return a summary of the options."""
+        """Return delimiter, encoding and header in a few words, for the line about the file."""
         parts = [combo.currentText() for combo in (self._delimiter_box, self._encoding_box) if combo.isEnabled()]
         if self._header_check.isChecked() and self._header_check.isEnabled():
             parts.append(self.tr("first row is the header"))

@@ -52,7 +52,7 @@ _MAX_NAMES = 3
 
 
 class RefusedDialog(Dialog):
-    """The dialog that lists rows that cannot be imported."""
+    """Lists rows that cannot be imported, with the reasons, and saves all of them to a file."""
 
     #: (path) Write all of them to a file.
     save_requested = Signal(object)
@@ -82,12 +82,12 @@ class RefusedDialog(Dialog):
 
     @Slot(object)
     def show_saved(self, file: Path) -> None:
-        """Report that the rows were written."""
+        """Report in the message line that the rows were written to `file`."""
         self._message.show_message(Tone.OK, self.tr("Saved to “{file}”.").format(file=file.name))
 
     @Slot(object)
     def show_not_saved(self, error: Exception) -> None:
-        """Report that the rows could not be written."""
+        """Report in the message line why the rows could not be written."""
         self._message.show_message(Tone.ERROR, error_text(error))
 
     @Slot()
@@ -99,7 +99,7 @@ class RefusedDialog(Dialog):
 
 
 class OutcomePanel(QFrame):
-    """The counts of an import, and choices for conflicting and invalid rows."""
+    """The counts of an import, and what the user chooses to do with conflicting and invalid rows."""
 
     #: The user has chosen something else.
     changed = Signal()
@@ -136,7 +136,7 @@ class OutcomePanel(QFrame):
 
     @property
     def on_conflict(self) -> OnConflict:
-        """The choice for rows whose id is taken."""
+        """What the user has chosen for rows whose id is taken."""
         return OnConflict(self.conflict_choice.currentData())  # Qt keeps a StrEnum as a text
 
     @property
@@ -145,7 +145,7 @@ class OutcomePanel(QFrame):
         return bool(self.invalid_choice.currentData())
 
     def show_preview(self, preview: Preview | None) -> None:
-        """Show the counts; None while they are not known."""
+        """Show the counts, and the choices that they need; None: the counts are not known yet."""
         counts = [None] * len(_ICONS) if preview is None else [*preview.counts[:3], preview.invalid]
         for label, text, count, template in zip(self._counts, self._texts, counts, _TEXTS, strict=True):
             label.setText("…" if count is None else QLocale().toString(count))
@@ -189,7 +189,7 @@ class OutcomePanel(QFrame):
 
 
 class ImportDialog(Dialog):
-    """The dialog with the preview of an import."""
+    """Previews an import: the user assigns columns to fields, sees what will happen, and starts it."""
 
     #: (job) The user has started the import; the receiver owns the job.
     started = Signal(object)
@@ -325,7 +325,7 @@ class ImportDialog(Dialog):
 
     @Slot()
     def _start_count(self) -> None:
-        """Start a job that reads the files and compares them with the store."""
+        """Start a job that reads all files and compares them with the store, if there is a name column."""
         self._cancel_reading()
         if self._sample is None:
             return

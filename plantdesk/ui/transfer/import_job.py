@@ -37,7 +37,7 @@ class ImportProgress(NamedTuple):
 
 
 class ImportJob(QObject):
-    """One import. Lives on the GUI thread; its work runs on one other thread until it ends."""
+    """An import. It lives on the GUI thread; its work runs on a thread of its own until the job ends."""
 
     #: (progress) Files are being read, or plants written.
     progressed = Signal(object)
@@ -70,11 +70,11 @@ class ImportJob(QObject):
 
     @property
     def names(self) -> str:
-        """The names of the files."""
+        """The names of the files, joined by commas."""
         return ", ".join(source.name for source in self.sources)
 
     def apply(self, on_conflict: OnConflict, *, skip_invalid: bool) -> None:
-        """Write the rows after reading has ended; `written` gets the result."""
+        """Write the rows, once reading has ended, on the job's thread; `written` gets the result."""
 
         def run(files_import: FileImport) -> None:
             preview = files_import.compare(on_conflict)
@@ -99,11 +99,11 @@ class ImportJob(QObject):
         self._steps.put(run)
 
     def end(self) -> None:
-        """End the job after the requested steps; emits `ended`."""
+        """Let the job end after the steps that were requested; then it emits `ended`."""
         self._steps.put(None)
 
     def cancel(self) -> None:
-        """End the job now; nothing is imported, unless everything is written already."""
+        """Let the job end as soon as possible; nothing is imported, unless all is written already."""
         self.is_cancelled = True
         self._steps.put(None)
         files_import = self._file_import
@@ -163,11 +163,11 @@ class Reporter:
         self._reported_at = time.monotonic()
 
     def report_bytes(self, rows: int, done: int, size: int) -> None:
-        """Report rows, and `done` of `size` bytes; 0 if the size is unknown."""
+        """Report the number of read rows, and `done` of `size` bytes; `size` is 0 if it is unknown."""
         self._report_soon(ImportProgress(rows, None, min(done / size, 1) if size else None))
 
     def report_rows(self, done: int, rows: int) -> None:
-        """Report `done` of all rows."""
+        """Report that `done` of `rows` rows are written."""
         self._report_soon(ImportProgress(done, rows, done / rows))
 
     def _report_soon(self, progress: ImportProgress) -> None:

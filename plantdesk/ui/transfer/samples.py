@@ -40,7 +40,7 @@ class SamplesFeature(Feature):
 
     @Slot()
     def add(self) -> None:
-        """Add the samples, as one change."""
+        """Add the sample plants in the background, as one import."""
         if self.opened is not None and self._task is None:
             store = self.opened.store
             rows = self._make_rows()
@@ -62,6 +62,7 @@ class SamplesFeature(Feature):
         self.opened.queries.run(self, read, partial(self._show_bar, plants))
 
     def _show_bar(self, plants: int, latest: tuple[Change, int] | None) -> None:
+        """Offer to remove the samples that the user has not changed; hide the bar if there are none."""
         change, changed = latest or (None, 0)
         if change is None or not change.can_undo or plants == changed:
             self._hide_bar()

@@ -1,1 +1,1 @@
-"""Widgets that know no feature of PlantDesk."""
+"""Widgets that all features use. They know no feature."""

@@ -68,7 +68,7 @@ def make_text_button(text: str, slot: Callable[[], object]) -> OneClickButton:
 
 
 class CopyButton(QPushButton):
-    """Copies the text of `set_content`, as a secret if requested, and confirms it for a moment."""
+    """A button that copies the text of `set_content`, and shows for a moment that it has."""
 
     def __init__(
         self, theme: Theme, label: str, *, name: str = "", primary: bool = False, secret: bool = False
@@ -92,12 +92,12 @@ class CopyButton(QPushButton):
         self._show_label()
 
     def set_content(self, text: str) -> None:
-        """Copy `text` when clicked."""
+        """Set the text that a click copies."""
         self._content = text
 
     @Slot()
     def copy(self) -> None:
-        """Put the text on the clipboard."""
+        """Put the text on the clipboard, if requested as a secret, and confirm that on the button."""
         if self._is_secret:
             copy_secret(self._content)
         else:

@@ -40,7 +40,7 @@ class ScrollArea(QScrollArea):
     """A scroll area without focus of its own. It scrolls to the child that gets the focus."""
 
     def __init__(self, content: QWidget, *, horizontal: bool = True) -> None:
-        """Scroll `content`; without `horizontal`, never horizontally."""
+        """Make an area that scrolls `content` vertically, and if `horizontal` also horizontally."""
         super().__init__(content.parentWidget())
         self._content = content
         self._is_horizontal = horizontal
@@ -85,7 +85,7 @@ class ScrollArea(QScrollArea):
 
 
 class CollapsibleHeader(QWidget):
-    """A heading that expands or collapses `content`."""
+    """A heading that shows or hides the widget below it when it is clicked."""
 
     #: The content was shown or hidden.
     toggled = Signal()
@@ -116,7 +116,7 @@ class CollapsibleHeader(QWidget):
         self._row.addWidget(widget)
 
     def set_expanded(self, *, is_expanded: bool) -> None:
-        """Show or hide the content."""
+        """Show or hide the content, and emit `toggled`."""
         self._content.setVisible(is_expanded)
         self._theme.icons.put_on(self._button, "chevron-down" if is_expanded else "chevron-right", "muted")
         state = self.tr("shown") if is_expanded else self.tr("hidden")
@@ -125,12 +125,12 @@ class CollapsibleHeader(QWidget):
 
     @Slot()
     def toggle(self) -> None:
-        """Show the content, or hide it."""
+        """Show the content if it is hidden, else hide it."""
         self.set_expanded(is_expanded=not self.is_expanded)
 
 
 class ActionRow(QHBoxLayout):
-    """A button for each action, at the start of the row. Buttons are reused, so that the focus stays on them."""
+    """A row with a button for each action. Buttons are reused, so that one keeps the focus when actions change."""
 
     def __init__(self, spacing: int, **style: str) -> None:
         """Make a row without buttons; `style` are dynamic properties of the buttons."""
@@ -142,7 +142,7 @@ class ActionRow(QHBoxLayout):
 
     @property
     def labels(self) -> list[str]:
-        """The labels of the actions."""
+        """The labels of the shown actions."""
         return [label for label, _ in self._actions]
 
     def show_actions(self, actions: Iterable[tuple[str, Callable[[], object]]]) -> None:
@@ -159,7 +159,7 @@ class ActionRow(QHBoxLayout):
 
     @property
     def first_button(self) -> QPushButton | None:
-        """The button of the first action."""
+        """The button of the first action; None without actions."""
         return self._buttons[0] if self._actions else None
 
     def _add_button(self) -> None:

@@ -48,7 +48,7 @@ _MESSAGE_WIDTH = 380
 
 
 def order_tabs(*parts: QWidget) -> None:
-    """Set the tab order of the widgets in `parts`, in the order of the layouts; called before Tab moves the focus."""
+    """Set the tab order of widgets to the order in the layouts; needed each time before Tab moves the focus."""
     for first, second in pairwise(widget for part in parts for widget in find_tab_stops(part)):
         QWidget.setTabOrder(first, second)
 
@@ -65,10 +65,7 @@ def find_tab_stops(widget: QWidget) -> Iterator[QWidget]:
 
 
 def _find_laid_out(layout: QLayout, children: list[QWidget]) -> Iterator[QWidget]:
-    """Yield those `children` that are in a layout, in its order.
-
-    It does not call itemAt(): PySide mistakes later objects at the addresses of deleted layout items for these.
-    """
+    """Yield those `children` that are in a layout, in its order, without `itemAt`, which confuses PySide."""
     parts: list[QWidget | QLayout] = [*children, *(child for child in layout.children() if isinstance(child, QLayout))]
     for part in sorted(parts, key=layout.indexOf):
         if isinstance(part, QLayout):
@@ -93,7 +90,7 @@ class Dialog(QDialog):
             layout.setSpacing(S)
 
     def add_primary(self, text: str, slot: Callable[[], object]) -> QPushButton:
-        """Add the button of the main action."""
+        """Add the button of the main action, which calls `slot`, and return it."""
         button: QPushButton = self.buttons.addButton(text, ButtonRole.AcceptRole)
         button.setProperty("variant", "primary")
         button.clicked.connect(slot)
@@ -182,7 +179,7 @@ class Dialog(QDialog):
 
 
 def activate_layouts(widget: QWidget) -> None:
-    """Activate all layouts in a widget now; Qt does that by one event for each level."""
+    """Activate all layouts in a widget now; by itself Qt needs one event for each level."""
     for child in (*reversed(widget.findChildren(QWidget)), widget):
         if (layout := child.layout()) is not None:
             layout.activate()
@@ -217,7 +214,7 @@ class MessageBox(Dialog):
 
     @property
     def text(self) -> str:
-        """The sentence."""
+        """The sentence that is shown in bold."""
         return self._text.text()
 
     def set_icon(self, name: str, color: str) -> None:
@@ -239,7 +236,7 @@ class MessageBox(Dialog):
 
 
 class _IconProvider(QFileIconProvider):
-    """Returns icon and type of a file by its name; Qt's own provider opens the file."""
+    """Returns icon and type of a file by its name only, as Qt's own provider opens the file."""
 
     @override
     def icon(self, type_or_info: QFileIconProvider.IconType | QFileInfo) -> QIcon:
@@ -275,17 +272,17 @@ class FileDialog(QFileDialog):
 
     @classmethod
     def get_open_file(cls, parent: QWidget, title: str, start: str, filters: str = "") -> str:
-        """Return the file that the user chooses, or an empty text."""
+        """Let the user choose an existing file; return its path, or an empty text."""
         return next(iter(cls(parent, title, start, filters).run(cls.FileMode.ExistingFile)), "")
 
     @classmethod
     def get_open_files(cls, parent: QWidget, title: str, start: str, filters: str = "") -> list[str]:
-        """Return the files that the user chooses."""
+        """Let the user choose existing files; return their paths, none if the user cancels."""
         return cls(parent, title, start, filters).run(cls.FileMode.ExistingFiles)
 
     @classmethod
     def get_save_file(cls, parent: QWidget, title: str, start: str, filters: str = "", *, replaces: bool = True) -> str:
-        """Return the file that the user names, or an empty text; `replaces`: ask before an existing one is chosen."""
+        """Let the user name a file; return its path, or an empty text. `replaces`: ask if it exists."""
         dialog = cls(parent, title, start, filters)
         dialog.setAcceptMode(cls.AcceptMode.AcceptSave)
         dialog.setOption(cls.Option.DontConfirmOverwrite, not replaces)
@@ -293,13 +290,13 @@ class FileDialog(QFileDialog):
 
     @classmethod
     def get_existing_folder(cls, parent: QWidget, title: str, start: str) -> str:
-        """Return the folder that the user chooses, or an empty text."""
+        """Let the user choose a folder; return its path, or an empty text."""
         dialog = cls(parent, title, start)
         dialog.setOption(cls.Option.ShowDirsOnly)
         return next(iter(dialog.run(cls.FileMode.Directory)), "")
 
     def run(self, mode: QFileDialog.FileMode) -> list[str]:
-        """Run the dialog, and return the chosen files; none if it was cancelled."""
+        """Run the dialog in an event loop of its own; return the chosen files, none if it was cancelled."""
         self.setFileMode(mode)
         is_accepted = self.exec()
         if not isValid(self):  # the window was closed meanwhile

@@ -133,7 +133,7 @@ def _is_ctrl(event: QKeyEvent, key: Qt.Key) -> bool:
 
 
 class CellEditor(LineEdit):
-    """The editor of a table cell. Item views of Qt close their own editor when a script's plants replace the rows."""
+    """The line edit over a table cell. Unlike an editor of Qt's views, it stays when the rows are replaced."""
 
     #: Enter was pressed.
     accepted = Signal()
@@ -174,10 +174,7 @@ class CellEditor(LineEdit):
 
 
 class ButtonField(LineEdit):
-    """A line edit with a `button` at its end.
-
-    Qt's buttons (`addAction`, `setClearButtonEnabled`) cannot be reached by Tab, nor centred by a style sheet.
-    """
+    """A line edit with a button at its end, which Tab reaches and which is centred, unlike Qt's own."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None, *, max_length: int = MAX_LENGTH) -> None:
         super().__init__(parent, max_length=max_length)
@@ -219,7 +216,7 @@ class ButtonField(LineEdit):
 
 
 class ComboBox(QComboBox):
-    """A combo box that the wheel does not change."""
+    """A combo box that the mouse wheel does not change."""
 
     def __init__(self, name: str, choices: Iterable[tuple[str, object]] = ()) -> None:
         """Make a combo box with an accessible `name`; each choice has a text and a value."""
@@ -239,7 +236,7 @@ class ComboBox(QComboBox):
 
 
 def make_spin_box(kind: type[Box]) -> Box:
-    """Return a new spin box of a class. The wheel does not change it."""
+    """Return a new spin box of this class, which the mouse wheel does not change."""
     box = kind()
     ignore_wheel(box)
     box.lineEdit().setTextMargins(*mirrored(box, S + 2, 0, 0, 0))  # a style sheet's padding does not work there
@@ -250,7 +247,6 @@ class SecretEdit(QLineEdit):
     """A read-only field whose text can only be copied as a secret, with hints for clipboard histories."""
 
     def __init__(self, theme: Theme, name: str) -> None:
-        """Make a field with an accessible `name`."""
         super().__init__()
         self.setReadOnly(True)
         self.setAccessibleName(name)

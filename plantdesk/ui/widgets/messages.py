@@ -77,12 +77,11 @@ _TOAST = MessageStyle((L, S, S, S), M, ICON, {"small": "true"}, color="on_toast"
 class Message(QFrame):
     """The base of messages: icon, title, text, buttons, key and close button, each if needed.
 
-    The buttons move below the text if there is too little room. A message with the focus returns it when it closes, and
-    one that expires stays while it has the focus or the pointer. Screen readers speak the text and the buttons.
+    The buttons move below the text if there is too little room. A closed message returns the focus. One that
+    expires, after `shown_ms` milliseconds, stays while it has focus or pointer. Screen readers speak it.
     """
 
     def __init__(self, theme: Theme, parent: QWidget | None, style: MessageStyle, shown_ms: int = _SHOWN_MS) -> None:
-        """Make an empty message; if it expires, it is shown for `shown_ms` milliseconds."""
         super().__init__(parent)
         self._theme = theme
         self._style = style
@@ -110,35 +109,35 @@ class Message(QFrame):
 
     @property
     def title(self) -> str:
-        """The title that is shown."""
+        """The shown title; empty without one."""
         return self._title.text()
 
     @property
     def text(self) -> str:
-        """The text that is shown."""
+        """The shown text; of a hidden message, the last one."""
         return self._text.text()
 
     @property
     def labels(self) -> list[str]:
-        """The labels of the buttons that are shown."""
+        """The labels of the shown buttons; none while the message is hidden."""
         return [] if self.isHidden() else self._action_row.labels
 
     @Slot()
     def clear(self) -> None:
-        """Remove the message."""
+        """Hide the message, stop its expiry, and return the focus if it has it."""
         self._expiry_timer.stop()
         self._return_focus()
         self.hide()
 
     def withdraw(self, text: str) -> None:
-        """Remove the message if it has this text."""
+        """Remove the message if it is shown and has this text."""
         if text and self.text == text and not self.isHidden():
             self.clear()
 
     def _set_content(
         self, tone: Tone, text: str, actions: Iterable[MessageAction] = (), *, title: str = "", expires: bool = False
     ) -> None:
-        """Set tone, text and actions."""
+        """Set tone, text and buttons, start or stop the expiry, and return the focus of a replaced message."""
         self.tone = tone
         self._icon.show_icon(tone.icon, self._style.color or tone.style_name)
         self._title.setText(title)
@@ -213,14 +212,13 @@ class MessageLine(Message):
     """A line with a message, or a hint while there is none. A success message expires."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None, *, shown_ms: int = _SHOWN_MS) -> None:
-        """Make an empty line; a success message is shown for `shown_ms` milliseconds."""
         super().__init__(theme, parent, _LINE, shown_ms)
         self._hint = ""
         self.setMinimumHeight(theme.metrics.compact_row - 2)  # as high as its buttons, so nothing moves
         self.clear()
 
     def set_hint(self, text: str) -> None:
-        """Set the hint."""
+        """Set the text that is shown while there is no message."""
         shows_hint = self.tone is Tone.HINT and self.text == self._hint
         self._hint = text
         if shows_hint:
@@ -229,7 +227,7 @@ class MessageLine(Message):
     @Slot()
     @override
     def clear(self) -> None:
-        """Remove the message; the hint is shown again."""
+        """Replace the message by the hint."""
         self.show_message(Tone.HINT, self._hint)
 
     def show_message(self, tone: Tone, text: str, *actions: MessageAction) -> None:
@@ -248,7 +246,7 @@ class MessageLine(Message):
 
 
 class InfoBar(Message):
-    """A bar for a lasting state, hidden until `show_state`."""
+    """A bar below the list about a lasting state. It is hidden until `show_state` is called."""
 
     #: It was shown or hidden.
     changed = Signal()
@@ -282,7 +280,7 @@ class InfoBar(Message):
     @Slot()
     @override
     def clear(self) -> None:
-        """Close the bar."""
+        """Hide the bar, and emit `changed`."""
         super().clear()
         self.changed.emit()
 
@@ -296,7 +294,7 @@ class InfoBar(Message):
 
 
 class BarStack(QFrame):
-    """Shows the bars that are open, and takes no room while there are none."""
+    """The info bars below the list, one below the other. Without open bars it takes no room."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -306,7 +304,7 @@ class BarStack(QFrame):
         self.hide()
 
     def add(self) -> InfoBar:
-        """Return a new bar above the others."""
+        """Add a bar on top of the others, and return it; it is hidden at first."""
         bar = InfoBar(self._theme, self)
         bar.changed.connect(self._on_changed)
         self._layout.insertWidget(0, bar)
@@ -318,7 +316,7 @@ class BarStack(QFrame):
 
 
 class Toast(Message):
-    """Shows the latest message over the lower or upper end of an area of its parent. Escape closes it."""
+    """A message over the lower or upper end of an area of its parent; a new one replaces it. Escape closes it."""
 
     #: (height) The height of the area's lower end that it covers has changed.
     covered_height_changed = Signal(int)
@@ -326,7 +324,6 @@ class Toast(Message):
     reported = Signal(str, object)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None, *, shown_ms: int = _SHOWN_MS) -> None:
-        """Make a hidden toast. It shows a message for `shown_ms` milliseconds."""
         super().__init__(theme, parent, _TOAST, shown_ms)
         self.setProperty("pane", "toast")
         self._area = QRect()
@@ -380,7 +377,7 @@ class Toast(Message):
     @Slot()
     @override
     def clear(self) -> None:
-        """Close the message."""
+        """Close the message, and drop a progress that is not shown yet."""
         self._progress_timer.stop()
         super().clear()
 
@@ -391,7 +388,7 @@ class Toast(Message):
         (self._action_row.first_button or self._close_button).setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def set_area(self, area: QRect) -> None:
-        """Set the area of the parent for messages; longer texts are wrapped."""
+        """Set the area of the parent over which messages are shown; wider texts are wrapped."""
         if area != self._area:
             self._area = area
             self._fit()

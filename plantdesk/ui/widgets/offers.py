@@ -1,4 +1,4 @@
-"""Completion lists below a field. They take no focus, so that all keys go to the field."""
+"""Lists of completions below a field. They never take the focus, so that all keys go to the field."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class OfferDelegate(QStyledItemDelegate):
         painter.restore()
 
     def paint_end(self, _painter: QPainter, option: QStyleOptionViewItem, _index: Index) -> int:
-        """Paint the end of the row; return the position of its start, before the row is mirrored."""
+        """Paint what follows the text; return its left edge in a left-to-right row. By default, paint nothing."""
         return option.rect.right()
 
     def lay_out(self, text: str, option: QStyleOptionViewItem, width: int) -> QTextLayout:
@@ -76,7 +76,7 @@ class OfferDelegate(QStyledItemDelegate):
 
 
 class CompleterPopup(QObject):
-    """Shows the popup of a completer without focus, passes keys of the field on to it, and closes it."""
+    """Shows the list of a completer without focus, passes keys of the field on to it, and closes it."""
 
     def __init__(self, completer: QCompleter, owner: QWidget, delegate: OfferDelegate | None = None) -> None:
         """Use the present popup of the completer; `delegate` paints the offers.
@@ -97,7 +97,7 @@ class CompleterPopup(QObject):
         popup.installEventFilter(self)
 
     def set_typed(self, text: str) -> None:
-        """Show a part of the offers bold."""
+        """Set the typed text, which is painted in bold within the offers."""
         self._delegate.typed = text
 
     @override
@@ -134,10 +134,9 @@ class CompleterPopup(QObject):
 
 
 class OfferList(QCompleter):
-    """A completer that offers given texts under a field, without choosing one."""
+    """A completer that offers the texts it is given, under a field, and chooses none by itself."""
 
     def __init__(self, field: QWidget, delegate: OfferDelegate | None = None) -> None:
-        """Make an empty list for `field`; `delegate` paints the offers."""
         super().__init__(field)
         self._texts = QStringListModel(self)
         self.setModel(self._texts)
@@ -148,10 +147,7 @@ class OfferList(QCompleter):
         self.view = self._popup.view
 
     def offer(self, texts: Sequence[str], typed: str, rect: QRect) -> None:
-        """Show texts, with the part `typed` in bold, below a rectangle of the field; without texts, hide the list.
-
-        The list is as wide as the rectangle or its texts.
-        """
+        """Show texts below a rectangle of the field, with `typed` in bold; without texts, hide the list."""
         if not isValid(self.view):  # a field that is deleted loses the focus after its list is gone
             return
         self._texts.setStringList(texts)
@@ -174,7 +170,7 @@ class TagCompleter(QCompleter):
     """Offers the `tags` that contain the typed text, level by level (`domain.tags.completions`)."""
 
     def __init__(self, tags: QStringListModel, owner: QWidget) -> None:
-        """`owner` is in the window of its fields."""
+        """Make a completer for fields in the window of `owner`; `tags` is a model that may change."""
         super().__init__(owner)
         self.tags = tags
         self._popup = CompleterPopup(self, owner)

@@ -42,7 +42,7 @@ class Icon(QWidget):
         self._fit()
 
     def show_icon(self, name: str | None, color: str = "text") -> None:
-        """Show another icon; None: none, and take no room."""
+        """Show another icon; with None show no icon, and take no room."""
         self._name = name
         self._color = color
         self.setVisible(name is not None)
@@ -114,13 +114,13 @@ def paint_pill(painter: QPainter, theme: Theme, rect: QRect, tag: str, *, select
 
 
 def pill_size(theme: Theme, tag: str) -> QSize:
-    """Return the size of a tag's pill."""
+    """Return the size that the pill of a tag needs for its whole text."""
     metrics = QFontMetrics(theme.metrics.font(FontRole.PILL))
     return QSize(metrics.horizontalAdvance(tag_text(tag)) + 2 * S + 1, metrics.height() + S - 2)
 
 
 def make_dot_icon(color: QColor) -> QIcon:
-    """Return an icon that is a dot, as for a tag."""
+    """Return an icon with a dot of this colour, the mark of a tag."""
     pixmap = QPixmap(ICON, ICON)
     pixmap.fill(Qt.GlobalColor.transparent)
     painter = QPainter(pixmap)
@@ -143,7 +143,7 @@ class TagPill(QWidget):
         theme.changed.connect(self._on_theme_changed)
 
     def set_tag(self, tag: str) -> None:
-        """Show another tag."""
+        """Show another tag; it is also the accessible name and the tooltip."""
         self._tag = tag
         self.setAccessibleName(tag_text(tag))
         set_tool_tip(self, tag_text(tag))
@@ -171,10 +171,9 @@ class TagPill(QWidget):
 
 
 class StatePage(QWidget):
-    """The page of an empty state: icon, title, text and buttons, centred."""
+    """The page of an empty state: icon (by names of icon and colour), title, text and buttons, centred."""
 
     def __init__(self, theme: Theme, icon: str, color: str, title: str, parent: QWidget | None = None) -> None:
-        """Make a page; `icon` is the icon's name and `color` the name of its colour."""
         super().__init__(parent)
         self._theme = theme
         self._icon = Icon(theme, icon, color, ICON_LARGE)
@@ -194,7 +193,7 @@ class StatePage(QWidget):
         self._text_label.setText(text)
 
     def add_button(self, text: str, icon: str | None = None) -> QPushButton:
-        """Add a button under the text."""
+        """Add a button under the text, perhaps with an icon, and return it."""
         button = QPushButton(text)
         if icon is not None:
             self._theme.icons.put_on(button, icon)

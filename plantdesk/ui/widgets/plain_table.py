@@ -89,7 +89,7 @@ class CellDelegate(QStyledItemDelegate):
         return super().sizeHint(option, index) + QSize(4 * _TEXT_MARGIN if has_box else 0, 0)
 
     def paint_text(self, painter: QPainter, cell: QStyleOptionViewItem, rect: QRect, _index: Index) -> None:
-        """Paint the text of a cell into a rectangle."""
+        """Paint the text of a cell into `rect`. Subclasses override it."""
         painter.setFont(cell.font)
         painter.setPen(cell.palette.color(QPalette.ColorRole.Text))
         draw_line(painter, rect, cell.text, cell.direction, cell.displayAlignment)
@@ -106,7 +106,7 @@ class Cell(NamedTuple):
 
 
 class RowModel(QAbstractTableModel, Generic[Row]):
-    """The base of a model of a list of rows. A subclass returns their data."""
+    """The base of table models of a list of rows. A subclass implements `data`."""
 
     def __init__(self, headings: Sequence[str], parent: QObject) -> None:
         super().__init__(parent)
@@ -114,7 +114,7 @@ class RowModel(QAbstractTableModel, Generic[Row]):
         self.rows: list[Row] = []
 
     def set_rows(self, rows: Sequence[Row]) -> None:
-        """Show other rows."""
+        """Replace all rows; this resets the model."""
         self.beginResetModel()
         self.rows = [*rows]
         self.endResetModel()
@@ -127,7 +127,7 @@ class RowModel(QAbstractTableModel, Generic[Row]):
             self.endInsertRows()
 
     def report_changed(self) -> None:
-        """Signal that all cells may have changed."""
+        """Emit `dataChanged` for all cells."""
         if self.rows:
             self.dataChanged.emit(self.index(0, 0), self.index(len(self.rows) - 1, len(self._headings) - 1))
 
@@ -239,7 +239,7 @@ class PlainTable(QTableView):
 
     @property
     def selected_row(self) -> int | None:
-        """The first selected row, or None."""
+        """The first selected row; None if no row is selected."""
         return next(iter(self.selected_rows), None)
 
     def show_rows(
@@ -260,7 +260,7 @@ class PlainTable(QTableView):
         self._fit_height()
 
     def _select_keys(self, keys: Sequence[object]) -> None:
-        """Select the rows of present keys; the last one becomes current."""
+        """Select the rows with these keys, as far as there are any; the last one becomes current."""
         rows = [self._keys.index(key) for key in keys if key in self._keys]
         for number, row in enumerate(rows):
             self.selectionModel().setCurrentIndex(self._model.index(row, 0), _SELECT if number else _SELECT_ONLY)
@@ -288,7 +288,7 @@ class PlainTable(QTableView):
         self.menu_requested.emit(menu_position(self, self._selected_index(), event))
 
     def make_frame(self) -> QFrame:
-        """Return a frame with round corners around the table."""
+        """Return a new frame with round corners that contains the table."""
         card = QFrame()
         card.setProperty("card", "true")
         fill(QVBoxLayout(card), self, margins=XS)

@@ -71,10 +71,9 @@ def make_displayable(text: str) -> str:
 
 
 class TextView(QPlainTextEdit):
-    """A read-only view of plain text. Tab moves the focus out of it."""
+    """A read-only view of plain text, called `name` by screen readers. Tab moves the focus out of it."""
 
     def __init__(self, name: str, text: str = "") -> None:
-        """Show `text`; screen readers call it `name`."""
         super().__init__(text, readOnly=True)
         self.setAccessibleName(name)
         self.setTabChangesFocus(True)
@@ -82,7 +81,7 @@ class TextView(QPlainTextEdit):
 
 
 def report_focus(area: QAbstractScrollArea) -> None:
-    """Let screen readers see the focus on the widget: its viewport has no name."""
+    """Report the focus of a scroll area to screen readers as its own; its viewport has no name."""
     area.viewport().setFocusProxy(None)  # type: ignore[arg-type]  # Qt takes a null pointer
 
 
@@ -100,12 +99,12 @@ def set_tool_tip(widget: QWidget, text: str) -> None:
 
 
 def set_action_tip(action: QAction, text: str) -> None:
-    """Set the tooltip of an action."""
+    """Set the tooltip of an action, shown literally, never as HTML."""
     action.setToolTip(tool_tip(text))
 
 
 def set_tray_tip(icon: QSystemTrayIcon, text: str) -> None:
-    """Set the tooltip of a tray icon."""
+    """Set the tooltip of a tray icon, without characters of markup."""
     icon.setToolTip(tray_text(text))
 
 

@@ -30,7 +30,7 @@ _MAX_ROWS = 8
 
 
 class RestoreDialog(Dialog):
-    """Lists the backups of a store and previews a restore. The store may be open, damaged or missing."""
+    """Lists the backups of a store, and previews and requests a restore, even if the store cannot be opened."""
 
     #: (file) Restore this backup; the dialog stays open until that has ended.
     restore_requested = Signal(object)
@@ -59,7 +59,7 @@ class RestoreDialog(Dialog):
         bridge.short_tasks.run(self, lambda _task: backups.newest_first(), self._on_listed, self.show_failure)
 
     def choose_file(self, file: Path) -> None:
-        """Preview a file that is not in the list."""
+        """Clear the selection, and preview this file, which need not be in the list."""
         self._table.selectionModel().clear()
         self._choose(file)
 
@@ -194,7 +194,7 @@ def _time_text(timestamp: int) -> str:
 
 
 class BackupsFeature(Feature):
-    """Makes and restores backups, also while the store is not open. A restore continues when its dialog is closed."""
+    """Makes and restores backups, even without an open store. A restore goes on when its dialog is closed."""
 
     #: A backup was made.
     made = Signal()
@@ -230,7 +230,7 @@ class BackupsFeature(Feature):
 
     @Slot()
     def back_up(self) -> None:
-        """Make a backup now."""
+        """Make a backup on another thread, and report it in the toast."""
         backups = self.context.location.backups
         self.set_running_text(self.tr("A backup is being made: it would not be finished."))
         self._toast.show_progress(self.tr("Backing up…"))
@@ -238,7 +238,7 @@ class BackupsFeature(Feature):
 
     @Slot()
     def open_dialog(self) -> None:
-        """Open the dialog of the backups."""
+        """Open the dialog that lists and restores backups."""
         context = self.context
         dialog = RestoreDialog(context.theme, context.bridge, context.location.backups, context.page)
         self._dialog = dialog

@@ -36,7 +36,7 @@ _Group = Enum("_Group", "PLANTS FIND VIEW PROGRAM")
 
 
 class ShortcutsDialog(Dialog):
-    """Lists the keys of the commands in `menus`, and other keys."""
+    """Lists the keys of all commands of the menus, and keys of the window that belong to no command."""
 
     def __init__(self, menus: Menus, parent: QWidget | None = None) -> None:
         super().__init__(self.tr("Keyboard shortcuts"), parent)
@@ -121,7 +121,7 @@ def _find_group(section: Section) -> _Group:
 
 
 def _list_keys(menus: Menus, section: Section) -> list[tuple[str, str]]:
-    """Return the first key, the usual one, and the text of each command."""
+    """Return the first key and the text of each command of a section that has a key."""
     actions = [action for action in menus.actions_of(section) if not action.shortcut().isEmpty()]
     native = QKeySequence.SequenceFormat.NativeText
     return [(action.shortcut().toString(native), action.iconText().rstrip("…")) for action in actions]

@@ -74,7 +74,7 @@ class WindowCommands(Feature):
 
 
 class HelpCommands(Feature):
-    """The commands of the Help menu."""
+    """The commands of the Help menu: manual, shortcuts, search for a command, and About."""
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context)
@@ -137,14 +137,13 @@ class EditCommands(Feature):
             (self.tr("&Paste"), _PASTE, Key.Paste),
             (self.tr("Select &all"), _SELECT_ALL, Key.SelectAll),
         )
+        add = context.menus.add
+        run = self._run_command
         self._actions = {
-            name: context.menus.add(Section.EDIT_CLIPBOARD, text, partial(self._run, name), key)
-            for text, name, key in commands
+            name: add(Section.EDIT_CLIPBOARD, text, partial(run, name), key) for text, name, key in commands
         }
-        self._undo_action = context.menus.add(Section.EDIT_UNDO, self.tr("&Undo"), partial(self._run, _UNDO), Key.Undo)
-        self._redo_action = context.menus.add(
-            Section.EDIT_UNDO, self.tr("&Redo"), partial(self._run, _REDO), Key.Redo, "Ctrl+Y"
-        )
+        self._undo_action = add(Section.EDIT_UNDO, self.tr("&Undo"), partial(run, _UNDO), Key.Undo)
+        self._redo_action = add(Section.EDIT_UNDO, self.tr("&Redo"), partial(run, _REDO), Key.Redo, "Ctrl+Y")
         self._focused: QWidget | None = None
         context.undo_stack.changed.connect(self._on_stack_changed)
         context.undo_stack.started.connect(self._on_started)
@@ -168,7 +167,7 @@ class EditCommands(Feature):
 
     @Slot(object)
     def _on_changed(self, changes: Changes) -> None:
-        """Remove the next step of Undo if somebody else has undone it."""
+        """Remove the next step to undo if another window or computer has undone it."""
         step = self.context.undo_stack.next_undo
         if isinstance(step, AddedPlant) and step.row.id in changes.removed:
             self._forget(step)
@@ -177,7 +176,7 @@ class EditCommands(Feature):
             self.opened.queries.run(self, read, lambda is_undone: self._forget(step) if is_undone else None)
 
     def _forget(self, step: Step) -> None:
-        """Remove a step that is undone already."""
+        """Remove a step that is undone already from the undo stack."""
         if self.context.undo_stack.contains(step):
             self.context.undo_stack.remove(step)
 
@@ -229,7 +228,7 @@ class EditCommands(Feature):
 
     @Slot(QWidget, QWidget)
     def _on_focus_changed(self, _old: QWidget | None, new: QWidget | None) -> None:
-        """Keep the widget that the commands act on: not the menu bar, nor a widget of a modal dialog."""
+        """Record the widget that the commands act on; menus and modal dialogs are left out."""
         if new is not None and not isinstance(new, QMenuBar | QMenu) and not new.window().isModal():
             self._focused = new
 
@@ -241,11 +240,12 @@ class EditCommands(Feature):
 
     @Slot()
     def _on_menu_closes(self) -> None:
-        """Enable the keys of all commands: these check when pressed whether they can act."""
+        """Enable all commands, so that their keys work; when pressed, they check if they can act."""
         for action in (*self._actions.values(), self._undo_action, self._redo_action):
             action.setEnabled(True)
 
-    def _run(self, name: str) -> None:
+    def _run_command(self, name: str) -> None:
+        """Run a command on the focused widget if it can act; without anything to undo, offer the history."""
         command = self._find_commands().get(name)
         if command is not None:
             command()
@@ -293,6 +293,7 @@ def _press_copy(view: QAbstractItemView) -> None:
 
 
 def _find_field_commands(field: QLineEdit | QPlainTextEdit) -> dict[str, Callable[[], object]]:
+    """Return the commands that a text field can perform now, by their names."""
     typed: QLineEdit | QTextDocument
     if isinstance(field, QLineEdit):
         typed = field

@@ -1,4 +1,4 @@
-"""The dialogs that help: the manual, and the version with a diagnosis."""
+"""The dialogs of the Help menu: the manual, and About with a diagnosis."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ class ManualDialog(Dialog):
         return "\n\n".join([*paragraphs, *remark])
 
     def _go_to(self, heading: str) -> None:
-        """Scroll to a heading with this text in lower case."""
+        """Scroll to the heading with this text in lower case, if there is one."""
         block = self._text.document().begin()
         while block.isValid() and not (block.blockFormat().headingLevel() and block.text().lower() == heading):
             block = block.next()
@@ -249,7 +249,7 @@ class AboutDialog(Dialog):
 
 
 def make_diagnosis(theme: Theme) -> str:
-    """Return versions, and the appearance of the window on this screen."""
+    """Return the versions of program, system and Qt, and screen and appearance, without private data."""
     screen = QGuiApplication.primaryScreen()
     size = screen.size()
     ratio = screen.devicePixelRatio()

@@ -27,7 +27,7 @@ _WIDTH = 560
 
 
 class KnownNamesFeature(Feature):
-    """The command that opens the dialog of the list."""
+    """The command that opens the dialog of the list of known names."""
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context)
@@ -68,7 +68,7 @@ class NamesDialog(Dialog):
         context.bridge.short_tasks.run(self, lambda _task: self._names.about(), self._on_about_read, self._on_failed)
 
     def make_list(self, file: Path) -> None:
-        """Begin to make the list from a file."""
+        """Begin to make the list from a file on another thread; closing the dialog cancels that."""
         from plantdesk.transfer.files import input_file
 
         source = input_file(file)
@@ -86,9 +86,9 @@ class NamesDialog(Dialog):
 
     def _on_about_read(self, about: NamesList | None) -> None:
         self._choose_button.setEnabled(True)
-        self._show(about)
+        self._show_list_facts(about)
 
-    def _show(self, about: NamesList | None) -> None:
+    def _show_list_facts(self, about: NamesList | None) -> None:
         """Show size and source of the list, or that there is none."""
         text = self.tr("There is no list yet.")
         if about is not None:
@@ -103,12 +103,12 @@ class NamesDialog(Dialog):
             )
         self._about_label.setText(text)
         self._remove_button.setVisible(about is not None)
-        self._fit()
+        self._fit_height()
         self._choose_button.setFocus()  # Qt would choose the other one while this one is disabled
 
     def _set_reading(self, *, is_reading: bool) -> None:
         self._progress_bar.setVisible(is_reading)
-        self._fit()
+        self._fit_height()
         for button in (self._choose_button, self._remove_button):
             button.setEnabled(not is_reading)
 
@@ -125,7 +125,7 @@ class NamesDialog(Dialog):
     def _on_read(self, result: tuple[NamesList, int]) -> None:
         new_list, skipped_count = result
         self._set_reading(is_reading=False)
-        self._show(new_list)
+        self._show_list_facts(new_list)
         if skipped_count:
             text = Text(
                 "{count:,} names are left out, as they are not accepted, not of plants or fungi, or cannot be read.",
@@ -133,21 +133,21 @@ class NamesDialog(Dialog):
                 count=skipped_count,
             )
             self._message.show_message(Tone.HINT, translated(text))
-            self._fit()
+            self._fit_height()
 
     def _on_failed(self, error: Exception) -> None:
         self._set_reading(is_reading=False)
         self._choose_button.setFocus()
         self._message.show_message(Tone.ERROR, error_text(error))
-        self._fit()
+        self._fit_height()
 
-    def _fit(self) -> None:
+    def _fit_height(self) -> None:
         self.fit_height(self._context.theme.metrics.scaled(_WIDTH))
 
     @Slot()
     def _remove(self) -> None:
         self._context.bridge.short_tasks.run(
-            self, lambda _task: self._names.remove(), lambda _none: self._show(None), self._on_failed
+            self, lambda _task: self._names.remove(), lambda _none: self._show_list_facts(None), self._on_failed
         )
 
 

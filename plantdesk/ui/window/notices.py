@@ -36,7 +36,7 @@ _HOUR_MS = 60 * 60 * 1000
 
 
 class DefectNotice(Feature):
-    """The bar that reports the first defects of a run."""
+    """The bar that reports the first defects of this run of the program."""
 
     def __init__(self, context: WindowContext) -> None:
         super().__init__(context)
@@ -44,7 +44,7 @@ class DefectNotice(Feature):
         self._defects: list[str] = []
 
     def show_defect(self, log_text: str) -> None:
-        """Report an unexpected failure; `log_text` is the text of the log, masked."""
+        """Report a defect in the bar; `log_text` is its entry in the log, with tokens masked."""
         if len(self._defects) < _MAX_DEFECTS:
             self._defects.append(log_text)
         title = self.tr("Something unexpected happened in PlantDesk")
@@ -83,7 +83,7 @@ class StoreNotice(Feature):
         self._show_rights()
 
     def _show_rights(self) -> None:
-        """Show which right is missing if plants can be added, but not changed."""
+        """If plants can be added but not changed, show which right is missing; else clear the bar."""
         store = None if self.opened is None else self.opened.store
         reason = None if store is None or store.write_error is not None else store.change_error
         if reason is None:
@@ -107,7 +107,7 @@ class StoreNotice(Feature):
         self._show(self.tr("Your plants could not be opened"), error_text(reason), *actions)
 
     def _show_no_server(self, server: str, reason: PlantDeskError, actions: list[MessageAction]) -> None:
-        """Show why a shared store is not open."""
+        """Show why a shared store is not open, and what the user can do."""
         own_action = self.tr("My own plants"), self.own_store_requested.emit
         if isinstance(reason, SignInNeededError):
             sign_in = self.tr("Sign in…"), self.address_requested.emit
@@ -126,7 +126,7 @@ class StoreNotice(Feature):
         self._show(title, text, *actions, tone=Tone.WARNING)
 
     def show_opening(self) -> None:
-        """Hide the bar while the store is being opened again."""
+        """Hide the bar, as the store is being opened again."""
         self._bar.clear()
 
     @Slot(object)
@@ -195,13 +195,13 @@ class StoreNotice(Feature):
 
 
 class VersionNotice(Feature):
-    """Offers the news after an update, and, if the settings allow it, a newer version: checked at most once a day."""
+    """Offers the news after an update, and if the settings allow it, looks for newer versions once a day."""
 
     #: Show the page of news.
     news_requested = Signal()
 
     def __init__(self, context: WindowContext, address: str | None = None) -> None:
-        """Check `address`, by default the project's, once a store was opened."""
+        """Ask `address`, by default that of the project's latest release, once a store was opened."""
         super().__init__(context)
         self._address = address or updates.LATEST_RELEASE_URL
         self._check_timer = QTimer(self, interval=_HOUR_MS)

@@ -88,7 +88,7 @@ class StoresFeature(Feature):
 
     @Slot()
     def choose_other(self) -> None:
-        """Let the user name another file for this window, existing or new."""
+        """Let the user name a file, existing or new, and request it for this window (`file_chosen`)."""
         folder = self.context.location.folder or paths.home_folder()
         name = self._ask_for_file(self.tr("Choose a plant store, or name a new one"), str(folder))
         if name:
@@ -100,11 +100,11 @@ class StoresFeature(Feature):
         return FileDialog.get_save_file(self.context.page, title, start, filters, replaces=False)
 
     def open(self, url: str) -> None:
-        """Open the store of a file or an address in its own window, after checking the file."""
+        """Open the store of a file or an address in another window, if there is a store."""
         self._check(url, self._on_checked)
 
     def create(self, name: str) -> None:
-        """Create a store in a new file, and open it in its own window."""
+        """Create a store in a new file, and open it in another window."""
         self._check(name, self._on_new_checked)
 
     def _find_start_folder(self) -> str:
@@ -112,7 +112,7 @@ class StoresFeature(Feature):
         return str(documents_folder() if location.is_own or location.folder is None else location.folder)
 
     def _check(self, url: str, on_checked: Callable[[StoreLocation, bool], object]) -> None:
-        """Call `on_checked` with the location and whether it has a store, unless this window shows that store."""
+        """On another thread, find the location of `url` and whether it has a store; pass both on."""
         current = self.context.location
 
         def check_store(_task: object) -> tuple[StoreLocation, bool]:

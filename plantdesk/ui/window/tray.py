@@ -40,7 +40,7 @@ _ERRORS_NEEDING_ACTION = (StoreFullError, StoreReadOnlyError, StoreDamagedError,
 
 
 class TrayFeature(Feature):
-    """Shows the icon if the settings say so, and decides whether closing hides the window."""
+    """The tray icon, shown if the settings say so. It decides whether closing the window hides it instead."""
 
     #: (request) Show the window as a `WindowRequest` says.
     window_requested = Signal(object)
@@ -73,7 +73,7 @@ class TrayFeature(Feature):
 
     @Slot()
     def stop(self) -> None:
-        """Ignore changes of settings from now on: the window is closing."""
+        """Ignore changes of settings from now on, as the window is closing."""
         self._is_started = False
 
     @override
@@ -96,12 +96,12 @@ class TrayFeature(Feature):
 
     @Slot(bool)
     def show_tokens(self, has_tokens: bool) -> None:
-        """Set whether programs have tokens: without, the user is not asked to keep the API running."""
+        """Set whether there are tokens: only then closing asks whether to keep the API running."""
         self._has_tokens = has_tokens
 
     @property
     def _hides_on_close(self) -> bool:
-        """Whether closing hides the window: the user wants it, and a start opens this store by default."""
+        """Whether closing hides the window, as the user wants it; never for the file of another store."""
         location = self.context.location
         return self.context.preferences.settings.keep_in_tray and (location.is_own or location.server is not None)
 
@@ -147,12 +147,12 @@ class TrayFeature(Feature):
         if self._hides_on_close:
             self._hide()
         elif not is_answered and self._has_tokens and not isinstance(self._server.state, Off):
-            self._ask()
+            self._ask_to_keep_running()
         else:
             return False
         return True
 
-    def _ask(self) -> None:
+    def _ask_to_keep_running(self) -> None:
         title = self.tr("Keep accepting plants in the background?")
         text = self.tr(
             "PlantDesk stays in the tray without its window. Quit in the menu of its icon ends it, and so does Ctrl+Q. "
@@ -175,7 +175,7 @@ class TrayFeature(Feature):
 
     @Slot()
     def _check_tray(self) -> None:
-        """Minimize a hidden window if there is no tray."""
+        """Minimize the hidden window if there is no tray, as the user could not show it again."""
         if self._window.isVisible():
             self._check_timer.stop()
         elif not QSystemTrayIcon.isSystemTrayAvailable():
@@ -183,7 +183,7 @@ class TrayFeature(Feature):
 
     @Slot()
     def _update_icon(self) -> None:
-        """Show the icon as long as it is needed; without an icon, no window may stay hidden."""
+        """Show the icon while it is needed; minimize a hidden window if closing may not hide it any more."""
         if not self._is_started:
             return
         hides_on_close = self._hides_on_close

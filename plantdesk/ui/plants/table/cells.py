@@ -16,7 +16,7 @@ NO_TAG = "—"
 
 
 class Column(IntEnum):
-    """The columns in logical order."""
+    """The columns from left to right; a right-to-left layout mirrors them."""
 
     ID = 0
     NAME = 1
@@ -35,7 +35,7 @@ EDITABLE = (Column.NAME, Column.TAG)
 
 
 def column_title(column: Column) -> str:
-    """Return the heading of a column."""
+    """Return the translated heading of a column."""
     return {
         Column.ID: translate("PlantTable", "ID"),
         Column.NAME: translate("PlantTable", "Name"),
@@ -61,14 +61,14 @@ def cell_text(row: PlantRow, column: Column) -> str:
 
 
 def spoken_text(row: PlantRow, column: Column) -> str:
-    """Return the text for screen readers if the shown one is only a symbol."""
+    """Return the text of a cell for screen readers: that of the cell, or words for a mere symbol."""
     if column is Column.TAG and row.tag is None:
         return translate("PlantTable", "no tag")
     return cell_text(row, column)
 
 
 def tool_tip(row: PlantRow, column: Column) -> str:
-    """Return the whole text of a shortened cell."""
+    """Return the tooltip of a cell as HTML: its whole text, or date and time in the long format."""
     if column is Column.ADDED:
         timestamp = QDateTime.fromMSecsSinceEpoch(row.added_at)
         return plain_text.tool_tip(QLocale().toString(timestamp, QLocale.FormatType.LongFormat))
@@ -76,7 +76,7 @@ def tool_tip(row: PlantRow, column: Column) -> str:
 
 
 def make_widest_times() -> list[str]:
-    """Return sample texts of the column Added, among them the widest ones."""
+    """Return sample texts of the column Added, among them the widest ones, to set its width."""
     clock = QLocale().toString(QTime(22, 58), QLocale.FormatType.ShortFormat)
     date = QLocale().toString(QDate(2028, 12, 28), QLocale.FormatType.ShortFormat)
     return [clock, date, translate("PlantTable", "Yesterday")]

@@ -38,7 +38,7 @@ class _Copied(NamedTuple):
 
 
 class RowCopier(QObject):
-    """Copies rows in the background."""
+    """Reads plants on another thread, and puts them on the clipboard as text."""
 
     #: (text) Rows were copied; a sentence about it.
     copied = Signal(str)
@@ -53,7 +53,7 @@ class RowCopier(QObject):
         self._task: Task | None = None
 
     def copy(self, ids: array[int], file_format: Format | None = None) -> None:
-        """Copy plants in a file format, with all data, or the columns of the table (None); cancel a running copy."""
+        """Copy plants in a file format, or (None) the cells of the table; cancel a running copy."""
         if len(ids) > MAX_ROWS:
             text = self.tr("Up to {most} plants can be copied at once. Select fewer, then copy again.")
             self.refused.emit(text.format(most=QLocale().toString(MAX_ROWS)))
@@ -65,7 +65,7 @@ class RowCopier(QObject):
             self._task = self._bridge.long_tasks.run(self, read, self._on_read, self._on_failed)
 
     def close(self) -> None:
-        """Cancel, and block until the store is not read any more; emits no signal."""
+        """Cancel a copy, and block until the store is not read any more; emits no signal."""
         self.store = None
         self._cancel()
         if self._task is not None:
@@ -91,7 +91,7 @@ class RowCopier(QObject):
 
 
 def _read(task: Task, store: PlantStore, ids: array[int], headings: list[str], file_format: Format | None) -> _Copied:
-    """Return the text of the rows; on the thread of the task. Raises PlantDeskError if it is too long."""
+    """Read plants and return their text; runs on the task's thread. Raises PlantDeskError if it is too long."""
     from plantdesk.transfer.writing import text_pieces
 
     text = io.StringIO()
@@ -140,7 +140,7 @@ def _format_lines(rows: Iterable[list[str]]) -> str:
 
 
 def _as_text(cell: str) -> str:
-    """Return a cell that no spreadsheet evaluates as a formula; programs may choose any name."""
+    """Return a cell with a leading ' if a spreadsheet would evaluate it as a formula."""
     return f"'{cell}" if cell.startswith(FORMULA_STARTS) else cell
 
 

@@ -36,7 +36,7 @@ _ROUNDING = 2
 class TableColumns(QObject):
     """Sets widths and visibility of the columns of a table with a header and a model.
 
-    Widths that the user chose are in digits, without margins. Ids of deleted plants still count.
+    Widths that the user chose are in digits, without margins. Deleting the longest ID makes no column narrower.
     """
 
     def __init__(self, table: QTableView, theme: Theme) -> None:
@@ -66,7 +66,7 @@ class TableColumns(QObject):
         }
 
     def restore(self, values: Mapping[str, object]) -> None:
-        """Set the layout from `to_json` for the next `fit`; invalid values are ignored."""
+        """Set the layout that `to_json` returned, for the next `fit`; invalid values are ignored."""
         hidden, widths, widest_id = (values.get(name) for name in ("hidden", "widths", "widest_id"))
         names = hidden if isinstance(hidden, list) else []
         self.hidden = frozenset(column for column in SIZED_COLUMNS if column.order in names)
@@ -76,18 +76,18 @@ class TableColumns(QObject):
             self.set_widest_id(widest_id[:_MAX_ID_LENGTH])
 
     def set_shown(self, column: Column, *, shown: bool) -> None:
-        """Show or hide a column; a narrow table also hides others."""
+        """Set whether the user wants to see a column; a narrow table hides some anyway."""
         self.hidden = self.hidden - {column} if shown else self.hidden | {column}
         self.fit()
 
     def set_widest_id(self, widest_id: str) -> None:
-        """Make room for the widest id."""
+        """Make the ID column wide enough for this ID."""
         if widest_id != self.widest_id:
             self.widest_id = widest_id
             self.fit()
 
     def show_sources(self, count: int) -> None:
-        """Set the number of sources; one hides the column. Only the first count changes the layout before `fit`."""
+        """Show the source column if there are several sources; the first call does so at once."""
         is_first = not self._has_counted_sources
         self._has_counted_sources = True
         self.has_sources |= count > 1
@@ -95,7 +95,7 @@ class TableColumns(QObject):
             self.fit()
 
     def set_store(self, queries: StoreQueries | None) -> None:
-        """Read the ids of another store, and make room for them; None: there is no store."""
+        """Read the range of IDs of another store, and make room for it; None: there is no store."""
         self._queries = queries
         self._widest_in_store = ""
         self._has_read_ids = False
@@ -103,7 +103,7 @@ class TableColumns(QObject):
         self._query_ids()
 
     def apply(self, changes: Changes) -> None:
-        """Make room for ids after a commit."""
+        """Make room for the IDs that a commit has added; after `needs_reload`, read their range again."""
         if changes.needs_reload:
             self._query_ids()
         self._add_ids([row.id for row in changes.added])
@@ -122,12 +122,12 @@ class TableColumns(QObject):
             self.set_widest_id(self._widest_in_store)
 
     def needed_width(self) -> int:
-        """Return the width at which Name has enough room if the source column is hidden."""
+        """Return the least width at which Name has room beside all columns but the source."""
         columns = (column for column in SIZED_COLUMNS if column is not Column.SOURCE and self._is_requested(column))
         return self._theme.metrics.scaled(_NAME_WIDTHS[Column.SOURCE]) + sum(map(self._column_width, columns))
 
     def fit(self) -> None:
-        """Set the columns for the width of the table and the text size."""
+        """Set width and visibility of the columns for the width of the table and the text size."""
         self._is_fitting = True
         for column in SIZED_COLUMNS:
             self._table.setColumnWidth(column, self._column_width(column))
@@ -142,7 +142,7 @@ class TableColumns(QObject):
 
     @Slot(int, int, int)
     def _on_section_resized(self, section: int, old: int, new: int) -> None:
-        """Keep a width that the user chose; the width of a hidden column is 0."""
+        """Record a width that the user has chosen; hiding a column, to width 0, is none."""
         if not self._is_fitting and old and new and section in SIZED_COLUMNS:
             self.chosen_widths[Column(section)] = round((new - 2 * M) / self._digit_width(), 2)
 

@@ -31,10 +31,9 @@ _MAX_MARKED = 500
 
 
 class RowBackground(QObject):
-    """Paints row backgrounds: selection, hover, new rows, and lines. Adjacent selected rows are one block."""
+    """Paints behind the cells: selection as one block, hover, lines, and marks of new rows."""
 
     def __init__(self, theme: Theme, model: PlantModel, table: QTableView) -> None:
-        """Paint the rows of `table`; `model` is its model."""
         super().__init__(table)
         self._theme = theme
         self._model = model
@@ -46,7 +45,7 @@ class RowBackground(QObject):
         self.hovered = -1
 
     def mark(self, plant_ids: Iterable[int]) -> None:
-        """Mark plants as new for some seconds; of many, only the first ones."""
+        """Mark plants as new for ten seconds; of very many, only the first ones."""
         room = max(_MAX_MARKED - len(self._added), 0)
         self._added |= dict.fromkeys(islice(plant_ids, room), monotonic())
         self._marks_timer.start()
@@ -61,7 +60,7 @@ class RowBackground(QObject):
             self._marks_timer.stop()
 
     def paint(self, area: QRect) -> None:
-        """Paint the rows in a rectangle of the viewport."""
+        """Paint the backgrounds of the rows that are in `area`, a rectangle of the viewport."""
         painter = QPainter(self._table.viewport())
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
@@ -78,12 +77,12 @@ class RowBackground(QObject):
         return QStyle.visualRect(table.layoutDirection(), table.viewport().rect(), rect)
 
     def _rows_in(self, rect: QRect) -> range:
-        """Return the rows in a rectangle of the viewport."""
         first = self._table.rowAt(rect.top())
         last = self._table.rowAt(rect.bottom())
         return range(first, last + 1) if last >= 0 else range(first, self._model.rowCount() if first >= 0 else first)
 
     def _paint_row(self, painter: QPainter, row: int) -> None:
+        """Paint the background of a row, or the line below it, and the bar that marks it as new."""
         rect = self.row_rect(row)
         plant_id = self._model.id_at(row)
         color = self._background_color(row, plant_id)
@@ -118,7 +117,6 @@ class RowDelegate(QStyledItemDelegate):
     """Paints texts, and tags as pills. `RowBackground` paints the background of the cells."""
 
     def __init__(self, theme: Theme, table: QTableView) -> None:
-        """Make a delegate for the rows of `table`."""
         super().__init__(table)
         self._theme = theme
 

@@ -64,7 +64,7 @@ _ROLES = {*_TEXT_FUNCTIONS, PLANT_ROLE}
 
 
 class _CachedRow(NamedTuple):
-    """A row, None if the store has none, and the generation of the cache in which it was requested."""
+    """A row (None: the store has none), and the generation of the cache in which it was requested."""
 
     generation: int
     row: PlantRow | None
@@ -74,7 +74,7 @@ _UNCACHED = _CachedRow(-1, None)
 
 
 class PageCache(QObject):
-    """A cache of rows by id. GUI thread only."""
+    """A cache of rows by id, which reads pages on a thread of its own. Used on the GUI thread only."""
 
     #: Requested rows were read.
     loaded = Signal()
@@ -90,11 +90,11 @@ class PageCache(QObject):
         self._queries = StoreQueries(bridge.new_worker("plant-pages"), store)
 
     def row(self, plant_id: int) -> PlantRow | None:
-        """Return a row with shortened texts, or None; an expired row is returned until it is read again."""
+        """Return a row with shortened texts; None if it is not loaded. An expired row stays until it is read."""
         return self._rows.get(plant_id, _UNCACHED).row
 
     def is_missing(self, plant_id: int) -> bool:
-        """Return whether the row has to be read; it has not if the store does not have it."""
+        """Return whether a row must be read, as it was never read or has expired."""
         return self._rows.get(plant_id, _UNCACHED).generation < self._generation
 
     def request(self, ids: Sequence[int]) -> None:
@@ -103,7 +103,7 @@ class PageCache(QObject):
         self._queries.run(self, self._read_page, partial(self._on_read, self._generation), self.failed.emit)
 
     def find(self, view: View, start: str, done: Callable[[int | None], object]) -> None:
-        """Find the first plant of a view whose name begins with `start`, and cancel an earlier search."""
+        """Find the first plant of a view whose name begins with `start`, for `done`; cancel an earlier search."""
         if self._name_search is not None:
             self._name_search.cancel()
         self._name_search = self._queries.run(
@@ -111,7 +111,7 @@ class PageCache(QObject):
         )
 
     def add(self, rows: Iterable[PlantRow]) -> None:
-        """Add rows that were read elsewhere."""
+        """Add rows that are known already, as from a commit, so that they need not be read."""
         self._store_rows(self._generation, {row.id: _shorten(row) for row in rows})
 
     def expire(self) -> None:
@@ -123,7 +123,7 @@ class PageCache(QObject):
         self._queries.end()
 
     def _read_page(self, reader: PlantReader, _task: Task) -> dict[int, PlantRow | None]:
-        """Read the newest page that waits; on the thread of the pages."""
+        """Read the newest page that waits; runs on the thread `plant-pages`."""
         if not self._waiting_pages:  # its page was dropped
             return {}
         ids = self._waiting_pages.pop()
@@ -171,30 +171,30 @@ class PlantModel(QAbstractTableModel):
         self._missing_rows: set[int] = set()
 
     def set_store(self, store: PlantStore) -> None:
-        """Show the plants of `store`."""
+        """Begin to read and show the plants of `store`, on two threads that `close` ends."""
         self.close()
         self._cache = PageCache(self._bridge, store, self)
         self._cache.loaded.connect(self._repaint_all)
         self._cache.failed.connect(self.failed)
         self._queries = StoreQueries(self._bridge.new_worker("plant-order"), store)
         self.shown_query = self.query
-        self._load()
+        self._restart_query()
 
     def show(self, query: TableQuery) -> None:
         """Show the rows of another query; the present rows stay until the first new ones are loaded."""
         if query != self.query:
             self.query = query
-            self._load()
+            self._restart_query()
 
     @Slot()
     def reload_if_relative(self) -> None:
-        """Update the rows after the date has changed, and query again if the query depends on it."""
+        """Update cells as the date has changed, and query again if the search depends on today."""
         if parse_search(self.query.text).depends_on_today:
             self.refresh()
         self._repaint_all()  # times of today become “Yesterday”
 
     def refresh(self) -> None:
-        """Query the order again, for the present query."""
+        """Query the order of the rows again, with the same search and sort column."""
         if self._cache is not None:
             self._apply_edits(self.rows.apply(Changes(needs_reload=True)))
 
@@ -205,7 +205,7 @@ class PlantModel(QAbstractTableModel):
         self._repaint_all()
 
     def apply(self, changes: Changes) -> None:
-        """Show the changes of a commit."""
+        """Update order and cached rows after a commit."""
         if self._cache is None:
             return
         if changes.needs_reload:
@@ -217,7 +217,7 @@ class PlantModel(QAbstractTableModel):
             self._repaint_all()
 
     def show_draft(self, row: PlantRow | None) -> None:
-        """Show a plant with edited texts; None: as it is stored, once it was read again."""
+        """Show a plant with texts that are being edited; None: show it again as it is stored."""
         previous_draft = self._draft
         self._draft = row
         if self._cache is not None and previous_draft is not None:
@@ -226,7 +226,7 @@ class PlantModel(QAbstractTableModel):
         self._repaint_all()
 
     def find_name(self, start: str) -> None:
-        """Find the first of the rows whose name begins with `start`."""
+        """Search the first row whose name begins with `start`; emits `name_found` if there is one."""
         if self._cache is not None:
             self._cache.find(self.query.view, start, self._on_name_found)
 
@@ -244,7 +244,7 @@ class PlantModel(QAbstractTableModel):
         self.state_changed.emit()
 
     def read(self, first: int, last: int) -> None:
-        """Request rows before they are painted."""
+        """Read rows of this range soon, before they are painted."""
         self._missing_rows.update(range(first, last + 1))
         self._request_page()
 
@@ -253,7 +253,7 @@ class PlantModel(QAbstractTableModel):
         return self.rows.ids[row]
 
     def loaded_row(self, plant_id: int) -> PlantRow | None:
-        """Return the row of a plant if it is loaded, with long texts cut."""
+        """Return the loaded row of a plant, with long texts cut; None if it is not loaded."""
         return self._cache.row(plant_id) if self._cache is not None else None
 
     def rows_of(self, plant_ids: Collection[int]) -> dict[int, int]:
@@ -321,7 +321,8 @@ class PlantModel(QAbstractTableModel):
         if rows:
             self.dataChanged.emit(self.index(0, 0), self.index(rows - 1, len(Column) - 1))
 
-    def _load(self) -> None:
+    def _restart_query(self) -> None:
+        """Cancel the running query, and query all rows anew; the present rows stay meanwhile."""
         self._pause_timer.stop()
         if self._queries is not None:
             self._queries.cancel()
@@ -340,7 +341,7 @@ class PlantModel(QAbstractTableModel):
     def _query_if_needed(self) -> None:
         match self.rows.needed_query:
             case RowsState.LOADING:
-                self._load()
+                self._restart_query()
             case RowsState.REFRESHING as state:
                 self._query_order(state)
 
@@ -365,6 +366,7 @@ class PlantModel(QAbstractTableModel):
         self.state_changed.emit()
 
     def _apply_edit(self, edit: RowEdit) -> None:
+        """Apply an edit to `rows.ids`, and tell the views about it."""
         match edit:
             case Insertion(row, ids):
                 self.beginInsertRows(QModelIndex(), row, row + len(ids) - 1)

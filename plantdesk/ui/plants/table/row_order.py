@@ -23,7 +23,7 @@ _MAX_SEARCHED_REMOVALS = 10
 
 
 class TableQuery(NamedTuple):
-    """The query of the table: search text, sort column and direction."""
+    """The query that the user has chosen for the table: search text, sort column and direction."""
 
     text: str = ""
     column: Column = Column.ADDED
@@ -31,26 +31,26 @@ class TableQuery(NamedTuple):
 
     @property
     def view(self) -> View:
-        """The plants of the query in their order."""
+        """The query in the form that the store takes: the matching plants and their order."""
         return View(parse_search(self.text), Order(self.column.order), self.descending)
 
 
 class Insertion(NamedTuple):
-    """Insert `ids` before `row`."""
+    """An edit that inserts `ids` before `row`."""
 
     row: int
     ids: array[int]
 
 
 class Removal(NamedTuple):
-    """Remove `size` rows from `row` on."""
+    """An edit that removes `size` rows from `row` on."""
 
     row: int
     size: int
 
 
 class RowReplacement(NamedTuple):
-    """Replace all rows by those of the same query, or by the first ones of another query."""
+    """An edit that replaces all rows: by those of the same query, or the first ones of another query."""
 
     ids: array[int]
     is_same_query: bool
@@ -60,7 +60,7 @@ RowEdit: TypeAlias = Insertion | Removal | RowReplacement
 
 
 class RowsState(Enum):
-    """The states of the rows and their query."""
+    """The states of the rows and of the query that reads them; the values explain them."""
 
     EMPTY = "nothing was queried yet"
     LOADING = "another query runs, the rows are still those of the previous one"
@@ -95,7 +95,7 @@ class RowOrder:
 
     @property
     def needed_query(self) -> RowsState | None:
-        """The state to enter for the query that must be started now; None if none must."""
+        """The kind of query to start now: LOADING after a failure, REFRESHING if outdated; else None."""
         if self.state is RowsState.FAILED:
             return RowsState.LOADING
         return RowsState.REFRESHING if self.state is RowsState.COMPLETE and self._is_outdated else None
@@ -113,7 +113,7 @@ class RowOrder:
             return None
 
     def start_query(self, state: RowsState, view: View) -> None:
-        """Set the state when a query starts: LOADING, or REFRESHING for the same view."""
+        """Set the state of a query that starts: LOADING, or REFRESHING for the same view."""
         self._total = self.total
         self._view = view
         self.state = state
@@ -121,12 +121,12 @@ class RowOrder:
         self._added_during_query = array("q")
 
     def take_first(self, ids: array[int]) -> Iterator[RowEdit]:
-        """Take the first ids of a query; yield the edit of the rows."""
+        """Take the first ids that a query has found; yield the edit that shows them."""
         self.state = RowsState.FILLING
         yield RowReplacement(ids, is_same_query=False)
 
     def take_all(self, ids: array[int], total: int) -> Iterator[RowEdit]:
-        """Take all ids of a query, and the number of plants in the store; yield the edits of the rows."""
+        """Take all ids that a query has found, and the number of all plants; yield the edits of the rows."""
         is_other_query = self.state is RowsState.LOADING
         edit = RowReplacement(ids, is_same_query=False) if is_other_query else find_edit(self.ids, ids)
         self.state = RowsState.COMPLETE
@@ -136,12 +136,12 @@ class RowOrder:
         yield from self._insert_added(self._added_during_query)
 
     def mark_failed(self) -> None:
-        """Set the state after a failed query."""
+        """Set the state after a failed query, so that it is repeated: complete rows stay complete."""
         self.state = RowsState.COMPLETE if self.is_complete else RowsState.FAILED
         self._is_outdated = True
 
     def apply(self, changes: Changes) -> Iterator[RowEdit]:
-        """Update the rows after a commit."""
+        """Yield the edits for a commit; if these cannot show all of it, mark the rows as outdated."""
         self._is_outdated |= changes.needs_reload or bool(changes.updated or changes.removed)
         yield from self._insert_added(array("q", [row.id for row in changes.added]))
         if self.state is RowsState.COMPLETE and len(changes.removed) <= _MAX_SEARCHED_REMOVALS:
@@ -150,7 +150,7 @@ class RowOrder:
                     yield Removal(row, 1)
 
     def _insert_added(self, added: array[int]) -> Iterator[RowEdit]:
-        """Insert added plants at the end of the newest ones; other orders have to be queried again."""
+        """Yield the insertion of new plants in the order of time; otherwise mark rows as outdated."""
         if not added:
             return
         is_newest_first = self._view.descending

@@ -25,7 +25,7 @@ class _RowRange(NamedTuple):
 
 
 class SelectionKeeper(QObject):
-    """Keeps selection and scroll position of a table while its rows change. Its vertical scroll bar counts pixels."""
+    """Keeps selection and scroll position of a table on the same plants while its rows change."""
 
     #: (is_found) `select` has ended: some of its plants have rows and are selected, or none has one.
     selected = Signal(bool)
@@ -71,12 +71,12 @@ class SelectionKeeper(QObject):
             self._table.scrollTo(self._model.index(row, 0))
 
     def select(self, plant_ids: Collection[int]) -> None:
-        """Select those plants that have a row, and scroll to the first one, once the rows are current."""
+        """Select those of the plants that have rows, as soon as the rows are current; emits `selected`."""
         self._ids_to_select = plant_ids
         self._select_requested()
 
     def select_next(self) -> None:
-        """Select the row after the selection, else the last row that is not selected, else none."""
+        """Select the row after the selected ones, which are being deleted, else the row before."""
         ranges = self._find_selected_ranges()
         row = ranges[-1].last + 1
         if row == self._model.rowCount():
@@ -112,7 +112,7 @@ class SelectionKeeper(QObject):
 
     @Slot(bool)
     def _on_rows_replaced(self, is_same_query: bool) -> None:
-        """Select and show again what was selected and visible; another query begins at the top."""
+        """Restore selection and scroll position; a new query begins at the top."""
         self._table.updateGeometries()
         self._is_filling = not self._model.rows.is_complete
         if not is_same_query:
@@ -148,6 +148,7 @@ class SelectionKeeper(QObject):
 
     @Slot(QModelIndex, int, int)
     def _on_inserted(self, _parent: QModelIndex, first: int, last: int) -> None:
+        """Keep the visible rows in place, and count the rows inserted above as unseen."""
         if self._selects_inserted_rows:  # Ctrl+A was pressed before all rows were read
             self._select_ranges([_RowRange(first, last)])
         if self._keeps_rows_in_place and first <= self._top_row:
@@ -236,7 +237,7 @@ class SelectionKeeper(QObject):
         return None if plant_id is None else self._model.rows.row_of(plant_id)
 
     def _should_keep_rows(self) -> bool:
-        """Return whether the visible rows have to stay in place; otherwise new rows are shown at the top."""
+        """Return whether visible rows must stay in place, and new ones not move them down."""
         last = self._table.rowAt(self._table.viewport().height() - 1)  # -1: all rows are visible
         is_selection_seen = any(first <= last or last < 0 for first, _ in self._find_selected_ranges())
         return self._is_scrolled() or is_selection_seen

@@ -47,7 +47,7 @@ _END_KEYS = {Qt.Key.Key_Home, Qt.Key.Key_End}
 
 
 class PlantTableView(QTableView):
-    """The view of a `PlantModel`, with whole rows as items."""
+    """The table of the plants: whole rows are selected, cells are edited in place, letters search a name."""
 
     #: (count) Other rows are selected.
     selection_count_changed = Signal(int)
@@ -127,7 +127,7 @@ class PlantTableView(QTableView):
             self.setFocus(Qt.FocusReason.TabFocusReason)
 
     def current_id(self) -> int | None:
-        """Return the id of the current row."""
+        """Return the id of the plant in the current row; None if no row is current."""
         index = self.currentIndex()
         return self._model.id_at(index.row()) if index.isValid() else None
 
@@ -189,7 +189,7 @@ class PlantTableView(QTableView):
 
     @override
     def keyboardSearch(self, search: str) -> None:
-        """Search the name in the store: Qt would read all rows."""
+        """Search a name that begins with the typed letters in the store; Qt would read all rows."""
         self._typed = self._typed + search if self._is_typing else search
         self._typed_at = monotonic()
         if self._typed.strip():
@@ -197,7 +197,7 @@ class PlantTableView(QTableView):
 
     @property
     def _is_typing(self) -> bool:
-        """Whether a further letter, or a space, continues the search by name."""
+        """Whether a further letter or a space would continue the search for a name."""
         pause = 2 * QGuiApplication.styleHints().keyboardInputInterval() / 1000
         return bool(self._typed) and monotonic() - self._typed_at <= pause
 
@@ -260,7 +260,7 @@ class PlantTableView(QTableView):
 
     @override
     def event(self, event: QEvent) -> bool:
-        """Handle keys of the table before shortcuts of menus; for row commands, select the current row if none is."""
+        """Take keys of the table before menu shortcuts do; for keys of row commands, select the current row."""
         if event.type() is QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
             if event.matches(QKeySequence.StandardKey.Copy) or event.key() in _END_KEYS:
                 event.accept()
