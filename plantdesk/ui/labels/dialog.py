@@ -193,9 +193,9 @@ class LabelDialog(Dialog):
         copies = self._copies_box.value()
         return LabelJob(self._sheet_choice.sheet, self._plants, content, start, copies)
 
-    def show_outcome(self, tone: Tone, text: str) -> None:
+    def show_failure(self, text: str) -> None:
         """Show in the message line why printing or saving has failed."""
-        self._message.show_message(tone, text)
+        self._message.show_message(Tone.ERROR, text)
 
     @Slot()
     def _show_job(self) -> None:

@@ -19,7 +19,6 @@ from plantdesk.ui.menus import Section
 from plantdesk.ui.qt import documents_folder
 from plantdesk.ui.texts import error_text, quoted
 from plantdesk.ui.widgets.dialog import FileDialog
-from plantdesk.ui.widgets.messages import Tone
 
 if TYPE_CHECKING:
     from plantdesk.ui.labels.dialog import LabelDialog
@@ -87,7 +86,7 @@ class LabelsFeature(Feature):
         try:
             write_pdf(file, job)
         except (OSError, PlantDeskError) as error:
-            dialog.show_outcome(Tone.ERROR, error_text(error))
+            dialog.show_failure(error_text(error))
             return
         dialog.accept()
         text = self.tr("Saved the labels to {file}.").format(file=quoted(file.name))
@@ -111,7 +110,7 @@ class LabelsFeature(Feature):
             try:
                 paint_job(printer, job, printer.paperRect(QPrinter.Unit.DevicePixel).toRect())
             except PlantDeskError as error:
-                dialog.show_outcome(Tone.ERROR, error_text(error))
+                dialog.show_failure(error_text(error))
             else:
                 dialog.accept()
 
