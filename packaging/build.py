@@ -73,7 +73,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
 
 
 def main() -> int:
-    """Run the recipe that the command line names."""
+    """Run the recipe that the command line names; return 1 if it fails, with the reason on standard error."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="recipe", metavar="NAME", required=True)
     for name, recipe in RECIPES.items():

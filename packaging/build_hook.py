@@ -27,7 +27,7 @@ class BuildHook(BuildHookInterface[BuilderConfig]):
 
 
 def compile_translations() -> None:
-    """Make LANGUAGE.mo of each LANGUAGE.po, the same at any time, and remove those of other languages."""
+    """Compile each LANGUAGE.po to LANGUAGE.mo, with a fixed date, and remove .mo files without a .po file."""
     for file in LANGUAGES.glob("*.mo"):
         if not file.with_suffix(".po").exists():
             file.unlink()

@@ -85,7 +85,7 @@ class Environment:
         self._stamp = folder / "made-for.json"
 
     def has(self, extra: str) -> bool:
-        """Return whether it is complete, made for the current requirements, and has that extra."""
+        """Return whether the environment is complete, made for the current requirements, and has that extra."""
         try:
             made_for = self._stamp.read_text(encoding="utf-8")
         except (OSError, ValueError):
@@ -103,7 +103,7 @@ class Environment:
         return self
 
     def make(self, extra: str) -> None:
-        """Create it, or add the extra to it."""
+        """Create the environment, or add the requirements of the extra to a complete one. Raises RefusedError."""
         started_at = time.monotonic()
         say("Preparing an environment in .dev (the first time, some 200 MB are downloaded) …")
         if self.has(""):
@@ -147,7 +147,7 @@ class Environment:
 
 
 def _build_stamp(extra: str) -> str:
-    """Return the stamp of an environment with the extra."""
+    """Return a text with all that an environment depends on: pins, entry points, Python, and the checkout."""
     import pins
 
     pinned = b"".join(file.read_bytes() for file in pins.find_hash_files(extra))
@@ -264,7 +264,7 @@ def opens_window(arguments: list[str]) -> bool:
 
 
 def prepare(name: str, arguments: list[str]) -> Environment:
-    """Return an environment that is ready for a command."""
+    """Install what a command needs, system libraries included; return its environment. Raises RefusedError."""
     window = name == "use" or (name == "run" and opens_window(arguments))
     if sys.platform.startswith("linux") and (window or name in {"test", "smoke"}):
         install_system_libraries(window=window, programs=name == "use")
@@ -280,7 +280,7 @@ def start(command: list[str], cwd: Path) -> int:
 
 
 def main(arguments: list[str]) -> int:
-    """Run the command that the command line names."""
+    """Run a command of COMMANDS, and return its exit code; print the usage if it is none of them."""
     if sys.version_info < OLDEST_PYTHON:
         say("PlantDesk needs Python {}.{} or newer; this is {}.{}.".format(*OLDEST_PYTHON, *sys.version_info[:2]))
         return 1

@@ -50,7 +50,7 @@ def _read_pyproject() -> dict[str, Any]:
 
 
 def read_scripts() -> dict[str, str]:
-    """Return the entry points that an installation writes: an editable one keeps those of its day."""
+    """Return the entry points in pyproject.toml; an editable installation with others is outdated."""
     return dict(_read_pyproject()["project"]["scripts"])
 
 
@@ -71,7 +71,7 @@ def read_pinned() -> list[str]:
 
 
 def resolve(uv: str, *, keep: bool) -> None:
-    """Let uv choose the versions, and write them."""
+    """Let uv choose the versions, with `keep` the pinned ones if they still fit, and write the hashes."""
     required = read_requirements()
     python = required.pop("python")[0]
     pins = _compile(uv, [line for lines in required.values() for line in lines], read_pinned() if keep else [])
@@ -89,7 +89,7 @@ def resolve(uv: str, *, keep: bool) -> None:
 
 
 def _compile(uv: str, requested: list[str], chosen: list[str], *options: str) -> str:
-    """Return what uv resolves the requirements to, within the versions chosen already."""
+    """Return the pins to which uv resolves requirements; it prefers the versions in `chosen`."""
     python = read_requirements()["python"][0].removeprefix(">=")
     command = [uv, "pip", "compile", "-", "--quiet", "--universal", "--python-version", python]
     command += ["--only-binary", ":all:", "--strip-extras", "--no-header", "--no-annotate"]
@@ -132,7 +132,7 @@ def split_blocks(text: str, refused: set[str]) -> list[str]:
 
 
 def main() -> int:
-    """Write the pins."""
+    """Write the pins; return 1 if uv is missing or fails."""
     uv = shutil.which("uv")
     if uv is None:
         print("Needs uv on the PATH (`pipx install uv`).", file=sys.stderr)

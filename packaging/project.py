@@ -57,7 +57,7 @@ def list_modules() -> list[str]:
 
 
 def is_fresh(made: Path) -> bool:
-    """Return whether a file is newer than everything that it may be made of."""
+    """Return whether a file exists, and is newer than all sources of the program and of the recipes."""
     if not made.exists():
         return False
     sources = [ROOT / "pyproject.toml", ROOT / "CHANGELOG.md"]
@@ -73,13 +73,13 @@ def machine() -> str:
 
 
 def file_stem() -> str:
-    """Return how the names of downloads begin."""
+    """Return the name of a download without suffix, such as plantdesk-1.0.0-linux-x86_64."""
     system = {"darwin": "macos", "win32": "windows"}.get(sys.platform, "linux")
     return f"{NAME}-{VERSION}-{system}-{machine()}"
 
 
 def sbom() -> Path:
-    """Return where the SBOM of the bundle is; written last, so that its age is the bundle's."""
+    """Return the path of the bundle's SBOM, which is written last, so that its age is that of the bundle."""
     return DIST / f"{file_stem()}.cdx.json"
 
 

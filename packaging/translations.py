@@ -1,4 +1,4 @@
-"""Collect the texts of the window and of the base, and update the translations.
+"""Collect the texts of the window and of the modules below it, and update the translations.
 
     python3 packaging/dev.py texts             write resources/languages
     python3 packaging/dev.py texts --check     before a release: only count, and fail where a translation is missing
@@ -96,7 +96,7 @@ def _find_resource_texts() -> Iterator[str]:
 
 
 def _find_texts(tree: ast.AST) -> Iterator[tuple[str | tuple[str, str], str | None]]:
-    """Yield each text, or both forms of one with a count, and its context."""
+    """Yield each text to be translated, or singular and plural of a text with a count, and its context."""
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
     for call in sorted(calls, key=lambda call: (call.lineno, call.col_offset)):
         name = ast.unparse(call.func).split(".")[-1]

@@ -44,7 +44,7 @@ _DEFAULT_REQUEST = WindowRequest()
 
 
 class Desktop(QObject):
-    """One run of the window program."""
+    """One run of the window program: connects the window, the session with store and server, and the store's lock."""
 
     #: The window was painted for the first time.
     window_shown = Signal()
@@ -52,7 +52,7 @@ class Desktop(QObject):
     def __init__(
         self, app: QApplication, location: StoreLocation, port: int | None, request: WindowRequest = _DEFAULT_REQUEST
     ) -> None:
-        """Prepare a run with the store at a location; `request` says what the user wants to see in the window."""
+        """Load settings and theme, but show nothing yet; `request` says what the user wants to see in the window."""
         super().__init__()
         self._app = app
         self._port = port
@@ -122,7 +122,7 @@ class Desktop(QObject):
             self.session.handle_request(request)
 
     def report_defect(self, log_text: str) -> None:
-        """Report a defect in the window; any thread, also after the window was closed."""
+        """Report a logged defect in the window. Any thread may call it, also after the window was closed."""
         if self.session is not None:
             self.session.show_defect(log_text)
 
@@ -134,14 +134,14 @@ class Desktop(QObject):
         self._app.quit()
 
     def close(self) -> None:
-        """Close everything, in order; returns when all that was acknowledged is in the file."""
+        """Close the server, then the store; return when all changes that were confirmed are in the store."""
         if self.session is not None:
             self.session.close()
         else:
             self._single_window.release()
 
     def _fill_window(self, window: MainWindow, *, create: bool = False) -> None:
-        """Fill the window after its first paint, or for another store."""
+        """Create a session with the store and show its content, after the first paint or for another store."""
         from plantdesk.ui.session import Session
         from plantdesk.ui.translation import use_language
 
@@ -204,7 +204,7 @@ class DesktopApplication(QApplication):
 
 
 def run(location: StoreLocation, port: int | None, request: WindowRequest, *, background: bool = False) -> int:
-    """Open the window and return the exit code when it is closed; after `display.check_display`.
+    """Open the window; return the exit code when it is closed. Call `display.check_display` before.
 
     Raises StuckWindowError.
     """
@@ -233,7 +233,7 @@ def run(location: StoreLocation, port: int | None, request: WindowRequest, *, ba
 
 
 def _remember_store(location: StoreLocation, preferences: Preferences) -> None:
-    """Let the next start open the chosen store: the own one, or a shared one and its user; no other file."""
+    """Save in the settings that the next start opens this store, if it is the default or a shared store."""
     if location.is_own or location.server is not None:
         preferences.change(opens_shared_store=not location.is_own)
     if location.server is not None:

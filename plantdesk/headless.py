@@ -58,7 +58,7 @@ def _run_server(server: Server, port: int) -> Iterator[str]:
 
 
 def _with_advice(error: ServerError) -> ServerError:
-    """Add the command for a free port."""
+    """Add to the error of a taken port the command that serves on a free one; return other errors unchanged."""
     if not isinstance(error, PortTakenError) or error.free_port is None:
         return error
     text = Text("{reason} To use it: plantdesk serve --port {free_port}", reason=error.text)

@@ -502,7 +502,7 @@ cli.main(["--port", "0"])
 """
 
 
-def test_size_place_search_and_what_is_typed_are_there_after_a_kill_unless_it_is_added(
+def test_size_place_search_and_unadded_text_are_there_after_a_kill(
     show: Show, qtbot: QtBot, environment: dict[str, str]
 ) -> None:
     def start(keys: str) -> subprocess.Popen[str]:

@@ -103,13 +103,13 @@ def test_a_damaged_store_is_opened_or_refused_unchanged(whole_store: bytes, tmp_
         for where, piece in damage:
             at = int(where * len(content))
             content[at : at + len(piece)] = piece
-        outcomes.add(opened(path, bytes(content[: max(1, int(length * len(content)))])))
+        outcomes.add(open_as_user(path, bytes(content[: max(1, int(length * len(content)))])))
 
     check()
     assert {"opened", "StoreDamagedError", "ForeignFileError"} <= outcomes
 
 
-def opened(path: Path, content: bytes) -> str:
+def open_as_user(path: Path, content: bytes) -> str:
     """Use a file with `content` as a user does; return the outcome."""
     for rest in path.parent.iterdir():
         rest.unlink()

@@ -98,7 +98,7 @@ def test_a_start_beside_a_window_that_does_not_answer_ends_with_a_box(
     assert "does not answer" in done.stderr
 
 
-def started(environment: dict[str, str]) -> subprocess.Popen[str]:
+def start_program(environment: dict[str, str]) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "plantdesk", "--port", "0"]
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
@@ -127,7 +127,7 @@ def test_a_start_while_the_window_closes_waits_for_its_end_and_takes_the_lock(sh
 def test_an_interrupt_while_qt_is_imported_ends_the_program(
     qtbot: QtBot, environment: dict[str, str], library: str
 ) -> None:
-    process = started(environment)
+    process = start_program(environment)
     qtbot.waitUntil(lambda: library in Path(f"/proc/{process.pid}/maps").read_text())
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=SECONDS)
@@ -136,9 +136,9 @@ def test_an_interrupt_while_qt_is_imported_ends_the_program(
 
 @pytest.mark.skipif(os.name != "posix", reason="a window on Windows ends by its window")
 def test_a_second_start_ends_at_once_and_a_signal_closes_the_window(qtbot: QtBot, environment: dict[str, str]) -> None:
-    first = started(environment)
+    first = start_program(environment)
     qtbot.waitUntil(lambda: any(runtimes(paths.runtime_folder())))
-    second = started(environment)
+    second = start_program(environment)
     assert second.wait(SECONDS) == 0
     assert first.poll() is None
     first.send_signal(signal.SIGTERM)
@@ -241,7 +241,7 @@ def test_quick_without_a_window_adds_the_plant_and_ends_without_an_api(show: Sho
         assert connection.execute("SELECT name FROM plant").fetchall() == [("Fern",)]
 
 
-def test_what_is_typed_into_quick_survives_its_end_and_a_start_shows_the_whole_window(
+def test_text_typed_into_quick_survives_it_and_a_start_shows_the_window(
     show: Show, qtbot: QtBot, environment: dict[str, str]
 ) -> None:
     with quick_alone(show) as (user, window):
@@ -250,7 +250,7 @@ def test_what_is_typed_into_quick_survives_its_end_and_a_start_shows_the_whole_w
             QTest.keyClick(window.focusWidget(), Qt.Key.Key_Escape)
     with quick_alone(show) as (user, window):
         assert window.form.name_field.text() == "Half a na"
-        second = started(environment)
+        second = start_program(environment)
         qtbot.waitUntil(user.window.isVisible)
         user.until_on()
         qtbot.waitUntil(lambda: second.poll() == 0)

@@ -22,7 +22,7 @@ from plantdesk.ui.widgets.dialog import Dialog, MessageBox
 from tests.support.program_driver import ProgramDriver, Show
 from tests.support.waiting import SECONDS
 from tests.support.window_driver import WindowDriver, plain
-from tests.test_second_start import quick_window, started
+from tests.test_second_start import quick_window, start_program
 
 pytestmark = pytest.mark.qt_log_ignore("systemTrayWindowChanged")  # of X11, which the platform of the tests is not
 
@@ -89,7 +89,7 @@ def test_closing_asks_once_and_hides_the_window_which_a_second_start_shows(user:
     assert icon(user) is not None
     with socket.create_connection(("127.0.0.1", user.until_on().port), timeout=SECONDS):
         pass
-    second = started({**os.environ, "PLANTDESK_HOME": str(home)})
+    second = start_program({**os.environ, "PLANTDESK_HOME": str(home)})
     user.until(user.window.isVisible)
     user.until(lambda: second.poll() == 0)
     second.communicate()

@@ -1,4 +1,4 @@
-"""Debian packages that the recipes need: root gets those that are missing, anyone else the command to run."""
+"""Installs the Debian packages that recipes need, if root runs them; otherwise, errors name the command to run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 import dev
 
 
-def qt_libraries() -> list[str]:
+def list_qt_packages() -> list[str]:
     """Return the packages of the libraries that Qt takes from the system, also those that PyInstaller copies."""
     sys.path.insert(0, str(dev.ROOT))
     from plantdesk.platform import display
@@ -18,8 +18,8 @@ def qt_libraries() -> list[str]:
     return [*(library.debian for library in libraries), "libcups2"]
 
 
-def need(packages: list[str]) -> None:
-    """Install those of the packages that are missing. Raises RefusedError with the command where it may not.
+def ensure_installed(packages: list[str]) -> None:
+    """Install the missing ones of `packages`. Raises RefusedError with the command if only root may do that.
 
     Does nothing on a system without dpkg.
     """

@@ -30,21 +30,21 @@ _TRANSLATION = re.compile(r"translations/(.+)\.qm$")
 _PLUGIN = re.compile(r"PySide6/(?:Qt/)?plugins/([^/]+)/(?:lib)?([^/]+?)\.(?:so|dll|dylib)$")
 
 
-def runs_first(hook: str) -> bool:
+def keeps_hook(hook: str) -> bool:
     """Return whether to keep a run-time hook of PyInstaller.
 
-    Qt's imports Qt at every start, to set the path of its plugins, which Qt on Linux finds by itself.
+    The hook for Qt imports Qt at every start, to set the path of plugins, which Qt finds by itself on Linux.
     """
     return hook not in _LISTS["skipped_hooks"] and not (hook == "pyi_rth_pyside6" and sys.platform.startswith("linux"))
 
 
-def imported() -> list[str]:
+def list_imported_modules() -> list[str]:
     """Return the modules to include, whether PyInstaller finds an import of them or not."""
     by_name = _LISTS["imported_by_name"] + ([] if sys.platform == "linux" else _LISTS["imported_off_linux"])
     return [name for name in project.list_modules() + by_name if name not in EXCLUDED]
 
 
-def resources() -> list[tuple[str, str]]:
+def list_data() -> list[tuple[str, str]]:
     """Return the files of resources/ that the program reads, each with its folder in the bundle."""
     return [
         (str(file), str(file.parent.relative_to(project.ROOT)))
@@ -54,14 +54,14 @@ def resources() -> list[tuple[str, str]]:
     ]
 
 
-def host_libraries() -> frozenset[str]:
-    """Return the libraries that must be the system's own on Linux."""
+def read_host_libraries() -> frozenset[str]:
+    """Return the names of the libraries that a bundle for Linux leaves out, as those of the system are used."""
     lines = (project.HERE / "linux" / "host-libraries.txt").read_text(encoding="utf-8").splitlines()
     return frozenset(line for line in lines if line and not line.startswith("#"))
 
 
-def requested(entry: Entry, host: frozenset[str] = frozenset()) -> bool:
-    """Return whether to keep an entry, whatever else is in the bundle."""
+def belongs_in_bundle(entry: Entry, host: frozenset[str] = frozenset()) -> bool:
+    """Return whether the program may need an entry: no library of `host`, no unused plugin or language of Qt."""
     destination = entry[0].replace("\\", "/")
     file = PurePosixPath(destination).name
     if file in host or _NEVER.search(destination):
@@ -73,7 +73,7 @@ def requested(entry: Entry, host: frozenset[str] = frozenset()) -> bool:
     return True
 
 
-def needed(entries: Iterable[Entry], imports: Callable[[str], Iterable[str]]) -> list[Entry]:
+def drop_unlinked_libraries(entries: Iterable[Entry], imports: Callable[[str], Iterable[str]]) -> list[Entry]:
     """Return the entries without the shared libraries that no other entry links to.
 
     `imports` returns the libraries that a file links to. Extension modules and Qt's plugins are loaded by name; a
@@ -113,11 +113,11 @@ MAX_FOLDER_SIZE = 155
 
 
 def check_bundle() -> None:
-    """Raise RefusedError where the bundle breaks a limit."""
-    folder = freeze.ready()
-    size = freeze.size(folder) / 2**20
+    """Raise RefusedError if the bundle is too large, or needs a newer glibc than MAX_GLIBC."""
+    folder = freeze.ensure_frozen()
+    size = freeze.measure_size(folder) / 2**20
     problems = [f"The folder has {size:.1f} MiB; the limit is {MAX_FOLDER_SIZE}."] if size > MAX_FOLDER_SIZE else []
-    required = {file: elf.required_glibc(file) for file in sorted(folder.rglob("*")) if elf.is_elf(file)}
+    required = {file: elf.find_required_glibc(file) for file in sorted(folder.rglob("*")) if elf.is_elf(file)}
     problems += [f"{file} requires glibc {version}" for file, version in required.items() if version > MAX_GLIBC]
     if problems:
         raise dev.RefusedError("\n".join(problems))

@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def needed(file: str | Path) -> list[str]:
+def list_linked_libraries(file: str | Path) -> list[str]:
     """Return the names of the libraries that a file links to directly."""
     return re.findall(r"\(NEEDED\).*\[(.+)\]", _readelf("--dynamic", file))
 
 
-def required_glibc(file: str | Path) -> tuple[int, ...]:
+def find_required_glibc(file: str | Path) -> tuple[int, ...]:
     """Return the newest version of glibc that a file requires; (0,) if none."""
     versions = re.findall(r"\bGLIBC_(\d+(?:\.\d+)+)", _readelf("--version-info", file))
     return max((tuple(map(int, version.split("."))) for version in versions), default=(0,))

@@ -25,7 +25,7 @@ def make() -> Path:
     folder = project.program_folder()
     shutil.rmtree(folder, ignore_errors=True)
     project.sbom().unlink(missing_ok=True)
-    run(python, "notices", project.NOTICES)
+    run_recipe(python, "notices", project.NOTICES)
     command = [str(python), "-P", "-m", "PyInstaller", "--noconfirm", "--clean", "--log-level", "WARN"]
     command += ["--distpath", str(project.DIST), "--workpath", str(project.WORK / "pyinstaller")]
     # The same commit makes the same bytes; PyInstaller's cache stays in the checkout.
@@ -35,32 +35,32 @@ def make() -> Path:
     same["PYINSTALLER_ZLIB_COMPRESSION_LEVEL"] = "0"
     dev.call([*command, str(project.HERE / "plantdesk.spec")], env={**os.environ, **same})
     if sys.platform.startswith("linux"):
-        apt.need(["chrpath"])
+        apt.ensure_installed(["chrpath"])
         for file in filter(elf.is_elf, folder.rglob("*")):
             elf.remove_search_path(file)
-    run(python, "sbom", "--of", folder, project.sbom())
-    report(folder, began)
+    run_recipe(python, "sbom", "--of", folder, project.sbom())
+    report_size(folder, began)
     return folder
 
 
 def prepare() -> Path:
-    """Return the Python of an environment with the program and PyInstaller, and nothing else to get into the bundle."""
+    """Ensure an environment with the program and PyInstaller, so that nothing else is bundled; return its Python."""
     if sys.platform.startswith("linux"):
-        apt.need([*apt.qt_libraries(), "binutils"])
+        apt.ensure_installed([*apt.list_qt_packages(), "binutils"])
     return dev.Environment(dev.HOME / "build-env").ensure("build").python
 
 
-def run(python: Path, recipe: str, *arguments: str | Path) -> None:
+def run_recipe(python: Path, recipe: str, *arguments: str | Path) -> None:
     """Run another recipe in the environment that the program is frozen from."""
     dev.call([str(python), str(project.HERE / "build.py"), recipe, *map(str, arguments)])
 
 
-def ready() -> Path:
+def ensure_frozen() -> Path:
     """Return the frozen program's folder; freeze it if it is missing or older than its sources."""
     return project.program_folder() if project.is_fresh(project.sbom()) else make()
 
 
-def latest(package: Path, make_package: Callable[..., Path]) -> Path:
+def ensure_package(package: Path, make_package: Callable[..., Path]) -> Path:
     """Return a package if it is newer than its sources; else make one for tests."""
     return package if project.is_fresh(package) else make_package(quick=True)
 
@@ -69,7 +69,7 @@ def stage(channel: str, folder: Path) -> None:
     """Put the frozen program into a new folder, as it goes into a package of that channel."""
     shutil.rmtree(folder, ignore_errors=True)
     # Hard links: nothing changes a file afterwards.
-    shutil.copytree(ready(), folder, symlinks=True, copy_function=partial(os.link, follow_symlinks=False))
+    shutil.copytree(ensure_frozen(), folder, symlinks=True, copy_function=partial(os.link, follow_symlinks=False))
     note_channel(channel, folder / "_internal" / "resources")
 
 
@@ -79,12 +79,12 @@ def note_channel(channel: str, resources: Path) -> None:
     (resources / "channel").write_text(f"{channel}\n", encoding="ascii", newline="\n")
 
 
-def size(path: Path) -> int:
+def measure_size(path: Path) -> int:
     """Return the bytes of a file, or of all files in a folder."""
     files = path.rglob("*") if path.is_dir() else [path]
     return sum(file.stat().st_size for file in files if file.is_file() and not file.is_symlink())
 
 
-def report(made: Path, began: float) -> None:
+def report_size(made: Path, began: float) -> None:
     """Print the size of what was made, and the time it took."""
-    dev.say(f"{made}: {size(made) / 1e6:.1f} MB after {time.monotonic() - began:.0f} s")
+    dev.say(f"{made}: {measure_size(made) / 1e6:.1f} MB after {time.monotonic() - began:.0f} s")

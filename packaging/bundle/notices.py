@@ -36,7 +36,7 @@ of the licences follow, each once.
 
 
 class Part(NamedTuple):
-    """A part of the program by others."""
+    """A library or package by others in the program; `texts` are its licences, `patterns` match its files."""
 
     name: str
     version: str | None
@@ -52,8 +52,8 @@ class Part(NamedTuple):
 # --- libraries in C and C++, from legal/notices.toml --------------------------------------------
 
 
-def libraries() -> list[Part]:
-    """Return the parts of legal/notices.toml."""
+def read_libraries() -> list[Part]:
+    """Return the parts of legal/notices.toml, with their versions here and the texts of their licences."""
     entries = tomllib.loads((LEGAL / "notices.toml").read_text(encoding="utf-8"))["part"]
     for entry in entries:
         entry["version"] = _version(entry)
@@ -96,7 +96,7 @@ def _debian_version(package: str) -> str | None:
 # --- Python packages, from their metadata -------------------------------------------------------
 
 
-def packages() -> list[Part]:
+def list_packages() -> list[Part]:
     """Return the pinned distributions that are here, except those in legal/notices.toml and those left out."""
     lists = tomllib.loads((project.HERE / "bundle" / "contents.toml").read_text(encoding="utf-8"))
     others = {*lists["excluded"][""], "pyside6_essentials", "shiboken6"}
@@ -106,6 +106,7 @@ def packages() -> list[Part]:
 
 
 def _part(distribution: metadata.Distribution) -> Part:
+    """Return the part that an installed Python package is, with the licences in its metadata."""
     name, about = distribution.metadata["Name"], distribution.metadata
     files = distribution.files or ()
     texts = [file for file in files if ".dist-info/" in file.as_posix() and _LICENCE_FILE.search(file.as_posix())]
@@ -130,13 +131,13 @@ def _old_licence(classifiers: list[str]) -> str:
 # --- notices and SBOM ---------------------------------------------------------------------------
 
 
-def uncovered(files: list[str], parts: list[Part]) -> list[str]:
+def find_uncovered(files: list[str], parts: list[Part]) -> list[str]:
     """Return the libraries and programs among the files that belong to no part."""
     patterns = [re.compile(pattern) for part in parts for pattern in part.patterns]
     return [file for file in files if BINARY.search(file) and not any(each.search(file) for each in patterns)]
 
 
-def present(files: list[str], parts: list[Part]) -> list[Part]:
+def select_present(files: list[str], parts: list[Part]) -> list[Part]:
     """Return the parts with at least one of the files; a part without patterns is inside another's files."""
     return [
         part
@@ -145,7 +146,7 @@ def present(files: list[str], parts: list[Part]) -> list[Part]:
     ]
 
 
-def notices(parts: list[Part], own: str) -> str:
+def format_notices(parts: list[Part], own: str) -> str:
     """Return one text: each part, then the text of each licence once."""
     lines = [HEADER.format(own=own.strip()), ""]
     for part in parts:
@@ -162,8 +163,8 @@ def notices(parts: list[Part], own: str) -> str:
     return "\n".join(lines)
 
 
-def sbom(parts: list[Part]) -> dict[str, object]:
-    """Return a CycloneDX 1.6 document."""
+def build_sbom(parts: list[Part]) -> dict[str, object]:
+    """Return the bill of materials of the program with these parts, as a CycloneDX 1.6 document."""
     own = {"type": "application", "bom-ref": project.NAME, "name": project.NAME, "version": project.VERSION}
     return {
         "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
@@ -198,8 +199,8 @@ def _component(part: Part) -> dict[str, object]:
 
 
 def write(*, to: Path) -> None:
-    """Write the notices."""
-    text = notices([*libraries(), *packages()], (project.ROOT / "LICENSE").read_text(encoding="utf-8"))
+    """Write the licence of PlantDesk, and the notices of all libraries and packages, to a file."""
+    text = format_notices([*read_libraries(), *list_packages()], (project.ROOT / "LICENSE").read_text(encoding="utf-8"))
     to.parent.mkdir(parents=True, exist_ok=True)
     to.write_text(text, encoding="utf-8", newline="\n")
 
@@ -207,7 +208,7 @@ def write(*, to: Path) -> None:
 def write_sbom(*, of: Path, to: Path) -> None:
     """Write the SBOM of a bundle. Raises RefusedError for a library in it without a licence."""
     files = [file.relative_to(of).as_posix() for file in sorted(of.rglob("*")) if file.is_file()]
-    if missing := uncovered(files, [*libraries(), *packages()]):
+    if missing := find_uncovered(files, [*read_libraries(), *list_packages()]):
         raise dev.RefusedError(f"no licence in packaging/bundle/legal/notices.toml: {', '.join(missing)}")
-    document = sbom([*present(files, libraries()), *packages()])
+    document = build_sbom([*select_present(files, read_libraries()), *list_packages()])
     to.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8", newline="\n")

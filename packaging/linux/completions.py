@@ -57,7 +57,7 @@ _NAMES = {"bash": _BASH_NAMES, "zsh": _ZSH_NAMES}
 
 
 def completion(shell: str) -> str:
-    """Return the script for a shell."""
+    """Return the completion script for a shell, a key of FILES."""
     parser = options.build_parser()
     _describe_values(parser, ())
     text = shtab.complete(parser, shell, preamble=_NAMES.get(shell, ""))
@@ -69,7 +69,7 @@ def completion(shell: str) -> str:
 
 
 def _describe_values(parser: argparse.ArgumentParser, path: tuple[str, ...]) -> None:
-    """Set what shtab offers for each value."""
+    """Set the attributes by which shtab knows what to complete for each value, also of subcommands."""
     for action in parser._actions:  # noqa: SLF001 - argparse has no public list
         kind = options.COMPLETIONS.get(tuple(action.option_strings) or path)
         if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001

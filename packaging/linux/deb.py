@@ -25,8 +25,8 @@ _MAINTAINER = "PlantDesk contributors <plantdesk@users.noreply.github.com>"
 
 
 def make(*, quick: bool = False, version: str = project.VERSION, extra: dict[str, bytes] | None = None) -> Path:
-    """Return the package, checked by lintian. `version` and `extra` files make another one, to test upgrades with."""
-    apt.need(["dpkg-dev", "binutils", "lintian"])
+    """Build the package, check it by lintian, return its path. `version` and `extra` files serve tests of upgrades."""
+    apt.ensure_installed(["dpkg-dev", "binutils", "lintian"])
     began = time.monotonic()
     root = project.WORK / "deb"
     tree.make(root, "deb", zsh="zsh/vendor-completions", extra=extra)
@@ -39,7 +39,7 @@ def make(*, quick: bool = False, version: str = project.VERSION, extra: dict[str
     same = {**os.environ, "SOURCE_DATE_EPOCH": str(project.epoch())}
     command = ["dpkg-deb", "--root-owner-group", *compression, "--build", str(root), str(path(version))]
     dev.call(command, env=same)
-    freeze.report(path(version), began)
+    freeze.report_size(path(version), began)
     _lint(path(version))
     return path(version)
 
@@ -57,6 +57,7 @@ def _lint(file: Path) -> None:
 
 
 def _write_documents(folder: Path, version: str) -> None:
+    """Write `copyright` and `changelog.gz`, which Debian's policy requires of each package."""
     folder.mkdir(parents=True)
     notices = project.NOTICES.read_text(encoding="utf-8")
     terms = (project.ROOT / "LICENSE").read_text(encoding="utf-8").split("\n\n", 2)[2]
@@ -78,6 +79,7 @@ def _continued(text: str) -> str:
 
 
 def _write_control(root: Path, version: str) -> None:
+    """Write `control` and `md5sums` into DEBIAN, after all other files: they list size, links and digests."""
     files = [path for path in sorted(root.rglob("*")) if path.is_file() and not path.is_symlink()]
     folder = root / "DEBIAN"
     folder.mkdir()  # dpkg-shlibdeps recognises the root by it

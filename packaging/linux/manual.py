@@ -28,7 +28,7 @@ def main(*, to: Path) -> None:
 
 
 def page() -> str:
-    """Return the manual page in Markdown."""
+    """Return the manual page in the Markdown of pandoc, with the help and the manual of all commands."""
     commands = manual.without_links(manual.page_text("commands").partition("\n\n")[2])
     # Its tables are lists of definitions here: troff breaks no line in a column of names.
     without_heads = re.sub(r"^\|.*\n\|---.*\n", "", commands, flags=re.MULTILINE)

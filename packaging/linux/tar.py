@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def make(*, quick: bool = False) -> Path:
-    """Return the archive."""
+    """Build the archive and return its path; `quick` compresses little, for tests."""
     began = time.monotonic()
     folder = f"{project.NAME}-{project.VERSION}"
     root = project.WORK / "tar" / folder
@@ -29,7 +29,7 @@ def make(*, quick: bool = False) -> Path:
     same = ["--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--mode=u=rwX,go=rX", "--hard-dereference"]
     same += [f"--mtime=@{project.epoch()}", f"--use-compress-program=gzip --no-name -{1 if quick else 9}"]
     dev.call(["tar", "--create", *same, "--file", str(path()), "--directory", str(root.parent), folder])
-    freeze.report(path(), began)
+    freeze.report_size(path(), began)
     return path()
 
 

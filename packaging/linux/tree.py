@@ -27,9 +27,9 @@ def make(root: Path, channel: str, *, zsh: str, extra: dict[str, bytes] | None =
     (root / "usr/bin/plantdesk").symlink_to("../lib/plantdesk/plantdesk")
     share = root / "usr/share"
     _add_desktop_files(share)
-    apt.need(["pandoc"])
+    apt.ensure_installed(["pandoc"])
     made = project.WORK / "manual"
-    freeze.run(freeze.prepare(), "manual", made)
+    freeze.run_recipe(freeze.prepare(), "manual", made)
     compress((made / "plantdesk.1").read_bytes(), share / "man/man1/plantdesk.1.gz")
     put(made / "plantdesk.bash", share / "bash-completion/completions", "plantdesk")
     put(made / "_plantdesk", share / zsh)
@@ -49,7 +49,7 @@ def _add_desktop_files(share: Path) -> None:
 
 def translate(kind: str, target: Path) -> None:
     """Write the desktop entry, or the metainfo (`xml`), with the translations of the window's catalogues."""
-    apt.need(["gettext", "appstream"])  # the latter knows which parts of the metainfo have texts
+    apt.ensure_installed(["gettext", "appstream"])  # the latter knows which parts of the metainfo have texts
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         catalogues = shutil.copytree(project.RESOURCES / "languages", Path(folder) / "languages")
@@ -60,7 +60,7 @@ def translate(kind: str, target: Path) -> None:
 
 
 def put(source: Path, folder: Path, name: str | None = None) -> None:
-    """Copy a file, readable for everyone."""
+    """Copy a file into `folder`, perhaps under another `name`, readable for everyone."""
     folder.mkdir(parents=True, exist_ok=True)
     target = folder / (name or source.name)
     shutil.copyfile(source, target)
@@ -68,14 +68,14 @@ def put(source: Path, folder: Path, name: str | None = None) -> None:
 
 
 def compress(data: bytes, file: Path) -> None:
-    """Write a .gz that is the same each time."""
+    """Write a .gz file without a time, so that two builds are equal."""
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(gzip.compress(data, 9, mtime=0))
     file.chmod(0o644)
 
 
 def normalize(root: Path) -> None:
-    """Set the modes that packages have, and the commit's time."""
+    """Set the modes that installed files have, and the commit's time, so that two builds are equal."""
     epoch = project.epoch()
     for path in (root, *sorted(root.rglob("*"))):
         if not path.is_symlink():

@@ -33,7 +33,7 @@ def make(*, of: Path | None = None) -> Path:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     app = folder / f"{project.TITLE}.app"
-    dev.call(["ditto", str(of or freeze.ready()), str(app)])
+    dev.call(["ditto", str(of or freeze.ensure_frozen()), str(app)])
     # Before it is signed. The program reads it under Frameworks, by PyInstaller's links.
     freeze.note_channel("dmg", app / "Contents" / "Resources" / "resources")
     if not (app / "Contents" / "Frameworks" / "resources" / "channel").is_file():
@@ -47,7 +47,7 @@ def make(*, of: Path | None = None) -> Path:
     _pack(folder, image)
     _sign(image, as_program=False)
     _notarise(image)
-    freeze.report(image, began)
+    freeze.report_size(image, began)
     return image
 
 
@@ -83,7 +83,6 @@ def _notarise(path: Path) -> None:
 
 
 def _pack(folder: Path, image: Path) -> None:
-    """Make a compressed image of a folder."""
     image.parent.mkdir(parents=True, exist_ok=True)
     command = ["hdiutil", "create", "-volname", project.TITLE, "-srcfolder", str(folder), "-fs", "HFS+"]
     dev.call([*command, "-format", "UDZO", "-ov", str(image)])

@@ -57,7 +57,7 @@ class Chroot:
         self.run("apt-get", "install", "--yes", "--no-install-recommends", *packages)
 
     def files(self) -> set[str]:
-        """Return all files and folders, except what any system writes."""
+        """Return the paths of all files and folders, except in those where any running system writes."""
         volatile = ("dev", "proc", "sys", "run", "tmp", "var/cache", "var/log", "var/lib/apt", "var/lib/dpkg")
         found = set()
         for folder, names, files in os.walk(self.root):
@@ -84,10 +84,11 @@ def fresh(codename: str) -> Iterator[Chroot]:
 
 
 def _base(codename: str) -> Path:
+    """Return the folder of a release's base system in CACHE; make it by debootstrap if it is missing."""
     base = CACHE / f"debian-{codename}"
     if base.exists():
         return base
-    apt.need(["debootstrap", "xvfb"])
+    apt.ensure_installed(["debootstrap", "xvfb"])
     dev.say(f"Making a clean Debian {codename} …")
     temporary = CACHE / f"debian-{codename}.part"
     shutil.rmtree(temporary, ignore_errors=True)

@@ -33,7 +33,7 @@ STALE = {"_internal/plantdesk_of_an_older_version.py": b"# was in an older versi
 
 
 def verify(*, packages: list[str]) -> None:
-    """Prove the packages named, which are keys of VERIFY."""
+    """Run the function of VERIFY for each of these packages. Raises RefusedError for a wrong result."""
     for package in packages:
         began = time.monotonic()
         VERIFY[package]()
@@ -41,7 +41,7 @@ def verify(*, packages: list[str]) -> None:
 
 
 def smoke(executable: str, channel: str, *, screenshot: str, options: list[str] | None = None) -> None:
-    """Run the smoke test on an installed program."""
+    """Run the smoke test on an installed program, in a process of its own, and save a screenshot."""
     pictures = project.DIST / "screenshots"
     pictures.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, str(project.HERE / "build.py"), "smoke", executable]
@@ -50,7 +50,7 @@ def smoke(executable: str, channel: str, *, screenshot: str, options: list[str] 
 
 
 def _smoke_inside(chroot: Chroot, channel: str, screenshot: str) -> None:
-    """Run the smoke test inside, as an ordinary account with its own folders."""
+    """Run the smoke test inside a chroot, as an ordinary account with its own folders."""
     options = ["--root", str(chroot.root), "--within", shlex.join(chroot.command(user=True))]
     smoke("/usr/bin/plantdesk", channel, screenshot=screenshot, options=options)
 
@@ -60,7 +60,7 @@ def _smoke_inside(chroot: Chroot, channel: str, screenshot: str) -> None:
 
 def verify_deb(codename: str = "bookworm") -> None:
     """Install, use, remove and purge the package on a clean Debian."""
-    package = freeze.latest(deb.path(), deb.make)
+    package = freeze.ensure_package(deb.path(), deb.make)
     with chroots.fresh(codename) as chroot:
         before = chroot.files()
         _install_deb(chroot, package)
@@ -95,7 +95,7 @@ def _check_removal(chroot: Chroot, before: set[str], installed: set[str]) -> Non
 def verify_upgrade() -> None:
     """Upgrade an older version while its server runs: it still answers and ends, and none of its modules is left."""
     older = deb.make(quick=True, version="0.0.9", extra=STALE)
-    newer = freeze.latest(deb.path(), deb.make)
+    newer = freeze.ensure_package(deb.path(), deb.make)
     with chroots.fresh("bookworm") as chroot:
         _install_deb(chroot, older)
         (stale,) = (chroot.root / tree.PROGRAM / name for name in STALE)
@@ -128,7 +128,7 @@ def _check_running_program(command: list[str]) -> None:
 
 def verify_tar() -> None:
     """Unpack the archive into a folder with a space in its name; start it with no variable but the display."""
-    archive = freeze.latest(tar.path(), tar.make)
+    archive = freeze.ensure_package(tar.path(), tar.make)
     with tempfile.TemporaryDirectory(prefix="plantdesk of a user ", ignore_cleanup_errors=True) as folder:
         dev.call(["tar", "--extract", "--file", str(archive), "--directory", folder])
         (unpacked,) = Path(folder).iterdir()
@@ -152,9 +152,9 @@ def verify_rpm() -> None:
     Debian's libraries are no rpm packages, so each required library is looked up directly. The names of Fedora's
     packages can only be checked on Fedora.
     """
-    package = freeze.latest(rpm.path(), rpm.make)
+    package = freeze.ensure_package(rpm.path(), rpm.make)
     with chroots.fresh("bookworm") as chroot:
-        chroot.install("rpm", *apt.qt_libraries())
+        chroot.install("rpm", *apt.list_qt_packages())
         before = chroot.files()
         shutil.copy(package, chroot.root / "tmp")
         chroot.run("rpm", "--install", "--nodeps", f"{_TMP}/{package.name}")

@@ -18,7 +18,7 @@ _BYTES = 4  # of a pixel: blue, green, red, unused
 
 
 class Picture(NamedTuple):
-    """A screenshot."""
+    """A screenshot; `pixels` are the rows from the top, with `_BYTES` for each pixel."""
 
     width: int
     height: int
@@ -88,7 +88,7 @@ def _xwd_picture(data: bytes) -> Picture:
 
 
 def _windows_picture() -> Picture:
-    """Copy the screen into a bitmap."""
+    """Return a picture of the Windows screen, copied by the functions of GDI."""
     windll = ctypes.__dict__["windll"]  # not in the ctypes of other systems
     user, gdi = windll.user32, windll.gdi32
     for function in (user.GetDC, gdi.CreateCompatibleDC, gdi.CreateCompatibleBitmap, gdi.SelectObject):

@@ -61,7 +61,7 @@ HARMLESS = [
 
 
 class Product:
-    """The installed program, and its data folder as seen from here."""
+    """The installed program, perhaps started by the command `within`, and its data folder as seen from here."""
 
     def __init__(self, executable: str, within: str) -> None:
         self._within = shlex.split(within)
@@ -104,7 +104,7 @@ class Product:
             check_stderr(errors.read().decode("utf-8", "replace"))
 
     def find_data(self, root: str) -> None:
-        """Find the data folder, below a `root` seen from here."""
+        """Set `data`, the data folder, which is below `root` for a chroot; on Windows, write settings into it."""
         facts = self.info()
         same("running, before the start", facts["running"], False)
         self.data = Path(root + facts["database"]).parent
@@ -142,7 +142,7 @@ class Product:
                 return refusal.code, json.load(refusal)
 
     def end(self, process: subprocess.Popen[bytes], *, window: bool = True) -> None:
-        """Ask the program to end, as the system does; it must end by itself."""
+        """Ask the program to end, as the system does. Raises RefusedError unless it ends with 0 and cleans up."""
         pid = self.server["pid"]
         if sys.platform == "win32":  # a command has no window that could be closed
             command = ["taskkill", "/PID", str(pid)] if window else [sys.executable, "-c", PRESS_CTRL_C, str(pid)]
@@ -154,7 +154,7 @@ class Product:
 
 
 def expect(what: str, holds: Callable[[], bool], timeout: float = TIMEOUT) -> None:
-    """Wait until a condition holds. Raises dev.RefusedError."""
+    """Wait until `holds` returns True. Raises dev.RefusedError with `what` after `timeout` seconds."""
     deadline = time.monotonic() + timeout
     while not holds():
         if time.monotonic() > deadline:
@@ -163,7 +163,7 @@ def expect(what: str, holds: Callable[[], bool], timeout: float = TIMEOUT) -> No
 
 
 def same(what: str, found: object, requested: object) -> None:
-    """Compare. Raises dev.RefusedError."""
+    """Raise dev.RefusedError with `what` unless both values are equal."""
     if found != requested:
         raise dev.RefusedError(f"{what}: {found!r} instead of {requested!r}")
 
@@ -201,7 +201,7 @@ def check_new_plant(product: Product, screen: ScreenCheck) -> str:
 
 
 def stored(product: Product) -> list[tuple[object, ...]]:
-    """Return the plants in the file."""
+    """Check the integrity of the store's file; return ID, name and tag of its plants."""
     with contextlib.closing(sqlite3.connect(product.data / "plants.db")) as connection:
         same("integrity", connection.execute("PRAGMA integrity_check").fetchall(), [("ok",)])
         return connection.execute("SELECT id, name, tag FROM plant ORDER BY id").fetchall()
@@ -249,7 +249,7 @@ def _variables(process: Path) -> list[bytes]:
 
 
 class ScreenCheck:
-    """What changes on the screen: first a window, then a row. Checks nothing without a screen."""
+    """Checks that a window, then a row, appears on the screen; checks nothing if `take`, the camera, is None."""
 
     def __init__(self, take: Callable[[], screens.Picture] | None, file: Path | None) -> None:
         self._take = take
@@ -257,7 +257,7 @@ class ScreenCheck:
         self._before = take() if take else None
 
     def remember(self) -> None:
-        """Take a picture to compare the next one with."""
+        """Wait two seconds, then take the picture with which later ones are compared."""
         if self._take is not None:
             time.sleep(2)  # what the last commands have changed is on the screen by then
             self._before = self._take()
@@ -295,7 +295,7 @@ def verify(
     blind: bool = False,
     screenshot: Path | None = None,
 ) -> None:
-    """Run all checks. Raises RefusedError for the first wrong result."""
+    """Use an installed program, and check every result. Raises RefusedError for the first wrong one."""
     began = time.monotonic()
     os.environ[MARK] = f"{os.getpid()}-{time.time_ns()}"
     product = Product(executable, within)

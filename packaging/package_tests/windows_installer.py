@@ -64,7 +64,7 @@ def install(installer: Path) -> None:
 
 
 def refuse_foreign_folder(installer: Path) -> None:
-    """Check that a folder with the files of another program is left alone."""
+    """Check that the installer refuses a folder with files of another program, and does not change it."""
     folder = LOCAL / "Temp" / "another"
     file = folder / "_internal" / "of_another_program.dll"
     file.parent.mkdir(parents=True)
@@ -76,7 +76,7 @@ def refuse_foreign_folder(installer: Path) -> None:
 
 @contextlib.contextmanager
 def window() -> Iterator[None]:
-    """Start the windowed executable, as the Start menu does."""
+    """Start the windowed executable, as the Start menu does; after the block, end it and check its exit code."""
     started = subprocess.Popen([str(WINDOWED), "--port", "0"])
     try:
         same("info finds the server", code_of(CONSOLE, "info", "--wait", f"{smoke.START_TIMEOUT:.0f}"), 0)
@@ -90,7 +90,7 @@ def window() -> Iterator[None]:
 
 
 def refuse_while_running(installer: Path) -> None:
-    """Check that installer and uninstaller leave a running program alone."""
+    """Check that installer and uninstaller refuse to run, and remove nothing, while the program runs."""
     with window():
         same("the installer over a running program", code_of(installer, "/S"), RUNNING)
         in_place = f"_?={FOLDER}"  # else a copy of it continues, and the exit code is lost
@@ -107,7 +107,7 @@ def upgrade(installer: Path) -> None:
 
 
 def start_at_login() -> None:
-    """Check that the command registers the windowed executable, which opens no console."""
+    """Check that `integration --login on` registers the windowed executable, which opens no console."""
     same("switching it on", code_of(CONSOLE, "integration", "--login", "on"), 0)
     same("the Run value", value(rf"{CURRENT}\Run", "PlantDesk"), f"{WINDOWED} --background")
 
@@ -135,7 +135,7 @@ def uninstall(path_before: object) -> None:
 
 
 def verify(*, installer: Path, screenshot: Path | None = None) -> None:
-    """Run all checks. Raises RefusedError for the first wrong result."""
+    """Install, use, upgrade and uninstall, in several ways. Raises RefusedError for the first wrong result."""
     path_before = value("Environment", "Path")
     step("refuses a foreign folder", lambda: refuse_foreign_folder(installer))
     step("installed", lambda: install(installer))

@@ -36,10 +36,10 @@ def version_info(name: str) -> Path:
 
 
 def make(*, of: Path | None = None) -> Path:
-    """Return the installer, made of a frozen program."""
+    """Make the installer of the frozen program in the folder `of` (None: freeze one), and return its path."""
     began = time.monotonic()
     file = compile_installer(of or frozen(), project.DIST / f"{stem()}-setup.exe")
-    freeze.report(file, began)
+    freeze.report_size(file, began)
     return file
 
 
@@ -60,7 +60,7 @@ def compile_installer(folder: Path, out: Path, other: dict[str, str] | None = No
             "HOME_PAGE": project.HOME_PAGE,
             "ICON": str(project.RESOURCES / "icons" / "plantdesk.ico"),
             "PAYLOAD_LIST": str(listed),
-            "SIZE_KB": str(freeze.size(payload) // 1024),
+            "SIZE_KB": str(freeze.measure_size(payload) // 1024),
             "OUT": str(out.absolute()),
         }
         if os.environ.get("WINDOWS_SIGN_COMMAND"):
@@ -71,14 +71,14 @@ def compile_installer(folder: Path, out: Path, other: dict[str, str] | None = No
 
 
 def frozen() -> Path:
-    """Freeze the program, which only Windows can do for Windows."""
+    """Freeze the program and return its folder. Raises RefusedError except on Windows."""
     if sys.platform == "win32":
         return freeze.make()
     raise dev.RefusedError("A program for Windows can only be frozen on Windows. Name a frozen one: --of FOLDER.")
 
 
 def stem() -> str:
-    """Return how the names of downloads begin."""
+    """Return the name of a download without suffix, such as plantdesk-1.0.0-windows-x86_64."""
     return f"{project.NAME}-{project.VERSION}-windows-x86_64"
 
 
@@ -104,7 +104,7 @@ def payload_list(payload: Path) -> str:
 
 
 def make_zip(*, of: Path | None = None, out: Path | None = None) -> Path:
-    """Return the archive, made of a frozen program. The same commit makes the same bytes."""
+    """Make the archive of the program in the folder `of` (None: freeze it), the same bytes from the same commit."""
     began = time.monotonic()
     out = out or project.DIST / f"{stem()}-portable.zip"
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -116,7 +116,7 @@ def make_zip(*, of: Path | None = None, out: Path | None = None) -> Path:
             entry = zipfile.ZipInfo(file.relative_to(payload.parent).as_posix(), timestamp)
             entry.external_attr = 0o644 << 16
             archive.writestr(entry, file.read_bytes(), zipfile.ZIP_DEFLATED, 9)
-    freeze.report(out, began)
+    freeze.report_size(out, began)
     return out
 
 

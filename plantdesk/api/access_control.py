@@ -20,14 +20,14 @@ PUBLIC_PATH = "/openapi.json"
 
 
 class AuthorizedRequest(NamedTuple):
-    """The headers of an authorized request, and its token's source (None for a public document)."""
+    """The headers of an authorized request, and the source that its token identifies (None for `PUBLIC_PATH`)."""
 
     headers: dict[bytes, bytes]
     source: Source | None
 
 
 def authorize(scope: Scope, lookup: TokenLookup) -> AuthorizedRequest:
-    """Return the headers of a request, and the source that its token stands for. Call it on the thread of `lookup`.
+    """Check a request; return its headers and the source of its token. Call it on the thread that opened `lookup`.
 
     The first failed check raises, in this order: HostRefusedError, OriginRefusedError, TokenMissingError,
     TokenRefusedError, StoreError.

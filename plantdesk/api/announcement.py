@@ -29,10 +29,10 @@ _log = logging.getLogger(__name__)
 
 
 class Announcement:
-    """The runtime file of one server of a store, and its socket. For one thread at a time."""
+    """The runtime file and the Unix domain socket of one running server. Not thread-safe."""
 
     def __init__(self, folder: Path, store: StoreLocation) -> None:
-        """Choose a file name in `folder`; create nothing."""
+        """Choose a random file name in `folder`, but create nothing yet."""
         self._path = folder / f"{compute_store_digest(store)}-{os.urandom(4).hex()}.json"
         self._store = store
         #: The path of the server's Unix domain socket.
@@ -44,7 +44,7 @@ class Announcement:
 
     @contextlib.contextmanager
     def listen_on_unix_socket(self) -> Iterator[socket.socket | None]:
-        """Listen on a Unix domain socket during the block; None where there is none, as on Windows."""
+        """Yield a Unix domain socket that listens until the block ends; None if the system has none, as Windows."""
         listener: socket.socket | None = None
         with self._suppress_os_errors():
             self._prepare_folder()
@@ -80,7 +80,7 @@ class Announcement:
             )
 
     def write(self, runtime: Runtime) -> None:
-        """Write the file atomically, mode 0600, if it is not there. Raises OSError."""
+        """Write the runtime file atomically, mode 0600, and lock it, unless it exists. Raises OSError."""
         if self._path.exists():
             return
         paths.create_folder(self._path.parent)
@@ -96,7 +96,7 @@ class Announcement:
             replace(temporary, self._path)
 
     def close(self) -> None:
-        """Remove the file, if there is one."""
+        """Unlock and remove the runtime file, so that scripts no longer find the server."""
         self._release_lock()
         with contextlib.suppress(OSError):
             self._path.unlink(missing_ok=True)
@@ -128,7 +128,7 @@ class Announcement:
 
     @contextlib.contextmanager
     def _suppress_os_errors(self) -> Iterator[None]:
-        """Suppress an OSError of the block; log the first."""
+        """Suppress an OSError of the block, as the server works without these files; log only the first."""
         try:
             yield
         except OSError as error:

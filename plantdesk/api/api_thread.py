@@ -1,4 +1,4 @@
-"""The thread with the event loop that serves the API."""
+"""The thread whose event loop runs the ASGI application of the API."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _CLOSE_TIMEOUT = 0.05
 
 
 class ApiThread:
-    """Serves on listening sockets from `start` to `stop`."""
+    """A thread that accepts connections on listening sockets and answers requests, from `start` to `stop`."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class ApiThread:
         self._ready.result()
 
     def stop(self) -> None:
-        """Send the responses that are due, within the shutdown timeout, and end the thread."""
+        """Finish the requests in progress within the shutdown timeout, and wait until the thread has ended."""
         if self._thread.is_alive():
             self._loop.call_soon_threadsafe(self._stopping.set)
         self._thread.join()

@@ -35,7 +35,7 @@ _NONCE_PATTERN = re.compile(rb"[0-9a-f]{64}")
 
 
 class Application:
-    """Answers every request. Raises nothing."""
+    """The ASGI application: authorizes each request, passes it to its endpoint, and turns exceptions into responses."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class Application:
         identity: ServerIdentity,
         limits: ConnectionLimits,
     ) -> None:
-        """`lookup` and `inserter` belong to the thread that will serve the application."""
+        """Create the routes. `lookup` and `inserter` must belong to the thread that will run the application."""
         self._tokens = store.tokens
         self._lookup = lookup
         self._activity = activity
@@ -60,7 +60,7 @@ class Application:
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request; the endpoints find its `AuthorizedRequest` in the scope."""
+        """Answer one request; raise nothing. Endpoints find its `AuthorizedRequest` in `scope["client_access"]`."""
         try:
             scope["client_access"] = authorize(scope, self._lookup)
             await self._routes(scope, receive, send)
@@ -82,7 +82,7 @@ class Application:
         return refusal
 
     def _record_use(self, source: Source) -> None:
-        """Record that a refused request used a token, without waiting; for an added plant the store does that."""
+        """Have the store note, at most once a minute, that a refused request used a token; do not wait for it."""
         now = time.monotonic()
         if now - self._use_recorded_at.get(source.id, float("-inf")) >= _RECORD_INTERVAL:
             self._use_recorded_at[source.id] = now
@@ -101,7 +101,7 @@ class OpenApiEndpoint:
         self._body = json.dumps(build_openapi_document(identity.port), indent=2, ensure_ascii=False).encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the document."""
+        """Send the document and, if the request has a nonce, the proof that this server has its key."""
         if scope["method"] not in {"GET", "HEAD"}:
             raise MethodNotAllowedError("GET, HEAD")
         client: AuthorizedRequest = scope["client_access"]

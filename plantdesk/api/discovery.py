@@ -65,7 +65,7 @@ class Runtime(BaseModel):
 
     @property
     def identity(self) -> ServerIdentity:
-        """The identity that the server proves."""
+        """The key and the port, by which the server can prove that this file describes it."""
         return ServerIdentity(self.key.encode(), self.port)
 
 
@@ -83,7 +83,7 @@ def find_server_on_port(folder: Path, port: int) -> Runtime | None:
 
 
 def list_served_databases(folder: Path) -> list[str]:
-    """Return the databases of the user's running servers."""
+    """Return the URLs of the databases of the user's running servers, sorted, without asking for proofs."""
     return sorted({runtime.database for runtime in _read_runtimes(folder)})
 
 
@@ -101,7 +101,7 @@ def compute_store_digest(store: StoreLocation) -> str:
 
 
 def _read_runtimes(folder: Path, pattern: str = "*.json") -> Iterator[Runtime]:
-    """Yield the content of the files of running processes."""
+    """Yield the content of each valid runtime file whose server still runs."""
     return filter(None, map(_read_runtime, folder.glob(pattern)))
 
 
@@ -127,7 +127,7 @@ def is_stale(path: Path) -> bool:
 
 @contextlib.contextmanager
 def _open_private(path: Path) -> Iterator[int]:
-    """Open a regular file that only the user can read. Raises OSError."""
+    """Yield the descriptor of a file, open for the block. Raises OSError if it is not regular or not private."""
     descriptor = open_regular(path, os.O_RDONLY)
     try:
         status = os.fstat(descriptor)
@@ -162,7 +162,7 @@ def generate_key() -> bytes:
 
 
 def compute_proof(identity: ServerIdentity, nonce: bytes) -> bytes:
-    """Return the server's proof for `nonce`."""
+    """Return the HMAC-SHA-256 of a client's `nonce` and the server's port, with the server's key, in hexadecimal."""
     return hmac.new(identity.key, b"%b %d" % (nonce, identity.port), "sha256").hexdigest().encode()
 
 
@@ -182,7 +182,7 @@ def proves_key(identity: ServerIdentity, *, timeout: float) -> bool:
 
 
 def find_foreign_owner(port: int) -> str | None:
-    """Return the name of another user who listens on `port` of the loopback; None if none is known (Linux only)."""
+    """Return the name of another user whose program listens on `port`; None if there is none, or not on Linux."""
     if sys.platform != "win32":
         import pwd
 
@@ -196,7 +196,7 @@ def find_foreign_owner(port: int) -> str | None:
 
 
 def _find_listening_uids(table: str, port: int) -> set[int]:
-    """Return the users that listen on `port`, by a table of the kernel; empty if it cannot be read."""
+    """Return the IDs of the users who listen on `port`, from a kernel table; none if it cannot be read."""
     try:
         lines = Path(table).read_text(encoding="ascii").splitlines()[1:]
     except OSError:

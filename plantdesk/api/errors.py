@@ -27,7 +27,7 @@ _DEFECT_MESSAGE = Text("This failed because of a defect of PlantDesk. The cause 
 
 
 class MalformedHttpError(PlantDeskError):
-    """The bytes are not HTTP/1.1; `reason` is a part of a sentence."""
+    """The client sent bytes that are not HTTP/1.1; `reason` completes the sentence of the message."""
 
     number = ErrorNumber.MALFORMED_HTTP
     text = Text("This is not well-formed HTTP/1.1: {reason}.")
@@ -37,7 +37,7 @@ class MalformedHttpError(PlantDeskError):
 
 
 class HostRefusedError(PlantDeskError):
-    """Host is missing, repeated, or not of this machine (DNS rebinding)."""
+    """The Host header is missing, repeated, or names another machine, as after DNS rebinding."""
 
     number = ErrorNumber.HOST_REFUSED
     text = Text("Send exactly one Host header: 127.0.0.1, localhost or [::1], with any port.")
@@ -51,7 +51,7 @@ class OriginRefusedError(PlantDeskError):
 
 
 class TokenMissingError(PlantDeskError):
-    """There is no bearer token."""
+    """The request has no Authorization header with a bearer token."""
 
     number = ErrorNumber.TOKEN_MISSING
     text = Text(
@@ -68,7 +68,7 @@ class PathNotFoundError(PlantDeskError):
 
 
 class MethodNotAllowedError(PlantDeskError):
-    """The path has only the methods in `allow`, the value of the header Allow."""
+    """The path does not support the method; `allow` lists those it supports, as in the header Allow."""
 
     number = ErrorNumber.METHOD_NOT_ALLOWED
     text = Text("This path does not support the method. Use {allow}.")
@@ -85,7 +85,7 @@ class WrongContentTypeError(PlantDeskError):
 
 
 class BodyTooLargeError(PlantDeskError):
-    """The body is over the limit."""
+    """The body has more than `limit` bytes."""
 
     number = ErrorNumber.BODY_TOO_LARGE
     text = Text("The body is too large. Send at most {limit:,} bytes, one plant at a time.")
@@ -95,7 +95,7 @@ class BodyTooLargeError(PlantDeskError):
 
 
 class RequestTimeoutError(PlantDeskError):
-    """The request did not arrive in time."""
+    """The client did not send the whole request within `seconds`."""
 
     number = ErrorNumber.REQUEST_TIMEOUT
     text = Text("The request did not arrive within {seconds:g} seconds. Send it again, all at once.")

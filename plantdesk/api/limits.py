@@ -15,7 +15,7 @@ _MIN_DESCRIPTORS = 64
 
 @dataclass(frozen=True, slots=True)
 class ConnectionLimits:
-    """Sizes in bytes, times in seconds."""
+    """What a client may send, and how long it may take: sizes in bytes, times in seconds."""
 
     #: Largest body that is accepted.
     body: int = 1_048_576
@@ -33,7 +33,7 @@ class ConnectionLimits:
     keep_alive_timeout: float = 60.0
     #: Time for a client to read the last response and close.
     linger_timeout: float = 2.0
-    #: Time for responses that are due when the server stops.
+    #: Time to finish the requests in progress when the server stops.
     shutdown_timeout: float = 1.5
 
 

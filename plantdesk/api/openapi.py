@@ -36,9 +36,9 @@ _ERROR_RESPONSES = {
 
 
 def build_openapi_document(port: int = DEFAULT_PORT) -> dict[str, Any]:
-    """Return the document of the server on this port.
+    """Return the document of the server on `port`, as a JSON object.
 
-    Its address has no variable, since the generators hey-api and orval do not read one.
+    The server's URL has a fixed port, since the code generators hey-api and orval cannot read a variable there.
     """
     return {
         "openapi": "3.1.0",

@@ -35,7 +35,7 @@ from plantdesk.domain.validation import new_plant
 
 
 class RequestBodies:
-    """Receives the bodies of one server's requests. For the thread of one loop."""
+    """Receives the request bodies of one server, large ones one after another. Only for the event loop's thread."""
 
     def __init__(self, limits: ConnectionLimits) -> None:
         self._limits = limits
@@ -43,7 +43,7 @@ class RequestBodies:
 
     @contextlib.asynccontextmanager
     async def receive(self, headers: dict[bytes, bytes], receive: Receive) -> AsyncIterator[bytearray]:
-        """Receive a complete body. A large one waits for its turn; the turn ends with the block.
+        """Yield a complete body. A large body is received when the block of the previous large one has ended.
 
         Raises BodyTooLargeError, RequestTimeoutError, ClientDisconnectedError.
         """
@@ -80,7 +80,7 @@ class RequestBodies:
 
 
 class BatchInserter:
-    """Adds plants for one event loop; all methods are for its thread."""
+    """Passes the plants of one turn of the event loop to the store as a batch. Only for the event loop's thread."""
 
     def __init__(self, store: ServedStore, loop: asyncio.AbstractEventLoop) -> None:
         self._store = store
@@ -159,7 +159,7 @@ class PlantsEndpoint:
 
 
 def _check_content_type(headers: dict[bytes, bytes]) -> None:
-    """Accept only unencoded JSON. The charset parameter has no meaning (RFC 8259, section 11)."""
+    """Raise WrongContentTypeError unless the body is unencoded JSON, of any charset (RFC 8259, section 11)."""
     content_type = headers.get(b"content-type", b"")
     if content_type != b"application/json" and content_type.partition(b";")[0].strip().lower() != b"application/json":
         received = Text("Received “{kind}”.", kind=content_type.decode("latin-1")[:60])

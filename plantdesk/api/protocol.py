@@ -1,8 +1,8 @@
 """HTTP/1.1 on one connection: uvicorn's httptools protocol, extended by what the API's contract demands beyond it.
 
 It adds error bodies for malformed requests, limits of size and time, half-closed connections, and targets in absolute
-form. It ignores offers of an upgrade. It takes one request at a time: `Connection: close` in a response says that
-requests sent before it are not read.
+form. It ignores Upgrade headers. Pipelined requests are not read: if a client sends a request before it has the
+response to another, that response has `Connection: close`.
 
 It uses undocumented parts of uvicorn 0.54, so the requirement names this version. It runs on the event loop's thread.
 """
@@ -82,12 +82,12 @@ class HttpProtocol(HttpToolsProtocol):
 
     @property
     def _is_responding(self) -> bool:
-        """Whether the response to a request is due, even to an incomplete one."""
+        """Whether a request has been received, at least its headers, and its response is not complete."""
         return bool(self.cycle) and not (self.cycle.response_complete or self.cycle.disconnected)
 
     @property
     def is_busy(self) -> bool:
-        """Whether the response to a complete request is due."""
+        """Whether a whole request has been received, and its response is not complete."""
         return self._is_responding and not self._is_receiving
 
     @override
@@ -103,7 +103,7 @@ class HttpProtocol(HttpToolsProtocol):
             self._abort_most_idle()
 
     def _abort_most_idle(self) -> None:
-        """Abort the connection that has been idle for longest; one with a response due is not idle."""
+        """Abort the connection that has been idle for longest, among those that are not `is_busy`."""
         idle = [other for other in self.connections if isinstance(other, HttpProtocol) and not other.is_busy]
         aborted = min(idle, key=lambda other: other.idle_since, default=self)
         self.connections.discard(aborted)
@@ -119,7 +119,7 @@ class HttpProtocol(HttpToolsProtocol):
 
     @override
     def eof_received(self) -> bool:  # type: ignore[override]  # uvicorn's returns nothing
-        """Keep the connection open for a due response; refuse an incomplete request."""
+        """Refuse an incomplete request; return whether the connection stays open to send a response."""
         self.transport.has_client_closed = True
         if self._is_receiving and not self._ignores_input:
             self._refuse(MalformedHttpError(Text("it ended before it was whole")))
@@ -148,7 +148,7 @@ class HttpProtocol(HttpToolsProtocol):
         self.timeout_keep_alive_task = None if seconds is None else self.loop.call_later(seconds, handler)
 
     def _restart_timer(self) -> None:
-        """Set the time limit of the client's next step; none while it waits for a response."""
+        """Limit the time until the client sends or reads more; set no limit while it waits for a response."""
         if self._is_receiving or self.flow.write_paused:
             self._set_timer(self._limits.request_timeout)
         elif self.transport.is_lingering:
@@ -158,7 +158,7 @@ class HttpProtocol(HttpToolsProtocol):
 
     @override
     def timeout_keep_alive_handler(self) -> None:
-        """End a request or connection whose client has taken too long."""
+        """End a request or connection if its client was too slow; wait on if PlantDesk was."""
         is_input_awaited = not (self.is_busy or self.flow.read_paused)  # otherwise, the delay is PlantDesk's
         if self.transport.is_lingering or self.flow.write_paused:
             self.transport.abort()
@@ -197,10 +197,10 @@ class HttpProtocol(HttpToolsProtocol):
             self._refuse(error)
 
     def _restart_without_upgrade(self, rest: bytes) -> bytes:
-        """Start a new parser, and return the request without its Upgrade header for it.
+        """Create a new parser, and return the bytes to feed it: the request without its Upgrade header, then `rest`.
 
-        A server may ignore the offer (RFC 9110, section 7.8). Java's HttpClient makes it with each first request, and
-        llhttp takes its body for the other protocol.
+        A server may ignore that header (RFC 9110, section 7.8). Java's HttpClient sends it with its first request, and
+        llhttp takes the body of such a request for data of the other protocol.
         """
         line = b"%b %b HTTP/%b\r\n" % (self.parser.get_method(), self.url, self.parser.get_http_version().encode())
         self.parser = httptools.HttpRequestParser(self)
@@ -280,7 +280,7 @@ class HttpProtocol(HttpToolsProtocol):
 
     @override
     def on_response_complete(self) -> None:
-        """Wait for the next request, unless the connection is closed."""
+        """Wait for the next request, or close the connection if the client has closed its side."""
         self.idle_since = time.monotonic()
         super().on_response_complete()
         if self.transport.has_client_closed:

@@ -1,8 +1,8 @@
 """Starts, monitors and stops the API server, and reports its state to listeners.
 
     server = Server(store, location, paths.runtime_folder())
-    server.start(8721)   # returns at once; those who `subscribe` get Starting, then On or Failed
-    server.stop()        # returns when due responses are sent and listeners got Off
+    server.start(8721)   # returns at once; subscribed listeners are called with Starting, then On or Failed
+    server.stop()        # returns when requests are answered and listeners were called with Off
 
 The states are in `plantdesk.domain.server_state`. All methods may be called from any thread. A listener may call
 `stop` (it then returns at once), but not `start`.
@@ -104,7 +104,7 @@ class Server:
                 self.state = Starting(port)  # a listener that is added from now on is not called with Off
 
     def restart_on(self, port: int) -> None:
-        """Restart on another port, or after a failure. If the port cannot be used, nothing changes.
+        """Restart on another port, or after a failure. If the port cannot be used, leave the server as it is.
 
         Raises ServerError.
         """
@@ -130,7 +130,7 @@ class Server:
             run.thread.join()
 
     def _listen(self, port: int) -> list[socket.socket]:
-        """Return sockets as `listen` does. Raises PortTakenError, ServerFailedError."""
+        """Call `listen`, and explain a port in use by another PlantDesk. Raises PortTakenError, ServerFailedError."""
         try:
             return listen(port)
         except PortInUseError as error:
@@ -154,7 +154,7 @@ class Server:
             run.settled.set()
 
     def _serve(self, port: int, run: _ServerRun) -> None:
-        """Serve on a thread of its own, announced for scripts, until the run is to stop."""
+        """Serve on an `ApiThread`, with a runtime file by which scripts find the server, until `run.stopping`."""
         with ExitStack() as stack:
             sockets = [stack.enter_context(listener) for listener in self._listen(port)]
             identity = ServerIdentity(generate_key(), sockets[0].getsockname()[1])
@@ -170,7 +170,7 @@ class Server:
             self._monitor(identity, announcement, run)
 
     def _monitor(self, identity: ServerIdentity, announcement: Announcement, run: _ServerRun) -> None:
-        """Report On or Failed, and publish the runtime file, at every check until the run is to stop."""
+        """Check whether the server answers, report On or Failed, and publish the runtime file, until `run.stopping`."""
         on = On(f"http://127.0.0.1:{identity.port}", identity.port)
         failure: ServerError = NotReachableError()
         while not run.stopping.is_set():
@@ -202,7 +202,7 @@ class _ServerRun:
 
 
 def _to_server_error(error: Exception) -> ServerError:
-    """Return the error to show. Logs an unforeseen one."""
+    """Convert an exception into the error that users see; log an unforeseen one."""
     if isinstance(error, ServerError):
         return error
     if isinstance(error, PlantDeskError):

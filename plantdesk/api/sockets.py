@@ -109,7 +109,7 @@ def _explain_listen_error(error: OSError, port: int) -> ServerError:
 
 
 def _find_free_port(taken_port: int) -> int | None:
-    """Return one of the next ports, as these are easy to remember, otherwise any free one."""
+    """Return one of the next ports, which are easy to remember, or any free one; None if there is none."""
     for port in (*range(taken_port + 1, min(taken_port + _NEARBY_PORT_COUNT, LARGEST_PORT) + 1), 0):
         with contextlib.suppress(OSError):
             sockets = _listen_on_both(port)

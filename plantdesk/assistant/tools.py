@@ -125,7 +125,7 @@ class Tools:
     def __init__(
         self, store: PlantStore, max_plants: int, *, may_write: bool = False, may_delete: bool = False
     ) -> None:
-        """Let one call change at most `max_plants` plants."""
+        """Offer the tools that `may_write` and `may_delete` allow; one call may change `max_plants` plants at most."""
         self._store = store
         self._max_plants = max_plants
         self._may_delete = may_delete
@@ -270,7 +270,7 @@ class Tools:
             yield reader
 
     def _select_rows(self, reader: PlantReader, ids: Sequence[int] | None, search: str) -> Sequence[PlantRow]:
-        """Return the plants of a call. Raises ToolError, UnknownPlantError, StoreError."""
+        """Return the plants that either `ids` or `search` selects. Raises ToolError, UnknownPlantError, StoreError."""
         selection = parse_search(search)
         if (ids is None) is selection.is_everything:
             raise ToolError("Give either ids or a search, which must not be empty.")
@@ -373,7 +373,7 @@ def _format_source(source: Source) -> str:
 
 
 def _format_texts(texts: PlantRow | Update) -> str:
-    """Return the texts of a plant on one line, cut."""
+    """Return name, tag and note of a plant on one line for a preview, each cut to `_MAX_TEXT_LENGTH`."""
     tag = "no tag" if texts.tag is None else f"tag “{texts.tag[:_MAX_TEXT_LENGTH]}”"
     note = f", note “{texts.note[:_MAX_TEXT_LENGTH]}”" if texts.note else ""
     return printable(f"“{texts.name[:_MAX_TEXT_LENGTH]}”, {tag}{note}")

@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(argv: Sequence[str]) -> int:
-    """Run one command, and report its failure."""
+    """Run one command or open the window; report a failure on standard error, and return the exit code."""
     try:
         if not argv or argv[0].lower().startswith(URL_SCHEME):  # the rest belongs to the URL
             return _open_default_window(" ".join(argv))
@@ -71,7 +71,7 @@ def _to_path(argument: str) -> str:
 
 
 def _escape_unencodable() -> None:
-    """Print characters that the console's encoding lacks as escapes instead of failing."""
+    """Let standard output write characters that its encoding lacks as escapes, instead of raising an error."""
     reconfigure = getattr(sys.stdout, "reconfigure", None)
     if reconfigure is not None:
         reconfigure(errors="backslashreplace")

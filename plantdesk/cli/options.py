@@ -124,7 +124,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _apply_global_options(options: argparse.Namespace) -> None:
-    """Copy the options before a command to its own; refuse those that it does not accept, and repeated ones."""
+    """Set `_GLOBAL_OPTIONS` that were typed before the command as its own; refuse repeated or unaccepted ones."""
     for name in _GLOBAL_OPTIONS:
         level_values = [vars(options).get(f"{level}_{name}") for level in ("top", "group")] + [vars(options).get(name)]
         values = [value for value in level_values if value is not None and value is not False]  # 0 is a port
@@ -136,7 +136,7 @@ def _apply_global_options(options: argparse.Namespace) -> None:
 
 
 def build_parser() -> Parser:
-    """Return the parser of all commands."""
+    """Return a parser that also stores the function and the parser of the command in the options."""
     top = Parser(prog="plantdesk", description=DESCRIPTION, epilog=EPILOG)
     top.add_argument("-V", "--version", action="version", version=f"plantdesk {__version__}")
     add_database(top, "top_database")
@@ -272,7 +272,7 @@ def _add_token(commands: Commands) -> None:
 
 
 def _add_filter(command: Parser) -> None:
-    """Add the options that select plants."""
+    """Add the options that `parse_filter_options` reads."""
     command.add_argument("--search", metavar="TEXT", type=parse_text, help=_SEARCH_HELP)
     command.add_argument("--tag", type=parse_text, help="only those with this tag; garden/: also with those below it")
     command.add_flag("--no-tag", "only those without a tag")

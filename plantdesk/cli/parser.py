@@ -22,7 +22,7 @@ _DURATION_UNITS = {"h": "hours", "d": "days", "w": "weeks"}
 
 
 class Parser(argparse.ArgumentParser):
-    """The parser of the program or of one command."""
+    """A parser of the program or of one command, with texts, suggestions and titles of PlantDesk."""
 
     #: Titles in the help, each above a command.
     titles: Mapping[str, str] = {}
@@ -33,12 +33,12 @@ class Parser(argparse.ArgumentParser):
         self.color = False  # Python 3.14 colours the help, and the titles are inserted before plain lines
 
     def add_flag(self, name: str, summary: str) -> None:
-        """Add an option without a value."""
+        """Add an option without a value, False by default; `summary` is its help."""
         self.add_argument(name, action="store_true", help=summary)
 
     @override
     def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
-        """Return the value of an option even if it is `--`, as in `--name=--`: argparse makes that an empty list."""
+        """Keep the value `--`, as in `--name=--`, of which argparse makes an empty list."""
         if action.option_strings and arg_strings == ["--"]:
             return self._get_value(action, "--")
         return super()._get_values(action, arg_strings)
@@ -66,7 +66,7 @@ class Parser(argparse.ArgumentParser):
         super().error(printable(str(message)))
 
     def refuse_unknown(self, arguments: Sequence[str]) -> None:
-        """Report `arguments` that this command does not have, and raise SystemExit."""
+        """Report the first of the unknown `arguments`, with a suggestion, and raise SystemExit."""
         first = arguments[0]
         if first.startswith("-"):
             name = first.partition("=")[0]
@@ -77,7 +77,7 @@ class Parser(argparse.ArgumentParser):
 
 
 class _StoreOnce(argparse._StoreAction):  # noqa: SLF001 - has no public name
-    """Refuse a repeated option, since only one of the values could have an effect."""
+    """The argparse action that refuses a repeated option, since only one of its values would have an effect."""
 
     @override
     def __call__(
@@ -100,7 +100,7 @@ def _with_suggestion(text: Text, typed: str, known: Iterable[str]) -> Text:
 
 
 def parse_duration(text: str) -> timedelta:
-    """Parse a duration in hours, days or weeks."""
+    """Parse a duration such as 12h, 90d or 52w. Raises ArgumentTypeError, as all functions for option values do."""
     match = re.fullmatch(r"([1-9][0-9]{0,4})([hdw])", text)
     if match is None:
         raise argparse.ArgumentTypeError(
@@ -110,7 +110,7 @@ def parse_duration(text: str) -> timedelta:
 
 
 def parse_text(text: str) -> str:
-    """Parse any text that is valid in the encoding of the terminal, as all texts of plants are."""
+    """Refuse lone surrogates, to which Python decodes bytes that are invalid in the terminal's encoding."""
     if not is_unicode(text):
         raise argparse.ArgumentTypeError(Text("“{text}” is not valid text", text=printable(text)))
     return text
@@ -134,7 +134,7 @@ def parse_time_ago(text: str) -> int:
 
 
 def parse_integer(text: str, least: int = 1, most: int = 999_999_999) -> int:
-    """Parse an integer in a range."""
+    """Parse a whole number of at most nine digits, from `least` to `most`."""
     if re.fullmatch("[0-9]{1,9}", text) is None or not least <= int(text) <= most:
         problem = Text("“{text}” is not a whole number from {least} to {most}", text=text, least=least, most=most)
         raise argparse.ArgumentTypeError(problem)
@@ -142,7 +142,7 @@ def parse_integer(text: str, least: int = 1, most: int = 999_999_999) -> int:
 
 
 def parse_seconds(text: str) -> float:
-    """Parse a number of seconds, at most a day."""
+    """Parse a number of seconds with up to three decimals, at most a day."""
     if re.fullmatch(r"[0-9]{1,5}(\.[0-9]{1,3})?", text) is None or float(text) > _MAX_WAIT_SECONDS:
         raise argparse.ArgumentTypeError(
             Text("“{text}” is not a number of seconds from 0 to {most}", text=text, most=_MAX_WAIT_SECONDS)
@@ -155,7 +155,7 @@ if TYPE_CHECKING:
 
 
 def add_command(commands: Commands, name: str, summary: str, run: str, *global_options: str) -> Parser:
-    """Add a command. `run` names its function, as module.function; `global_options` are those that it accepts."""
+    """Add a command. `run` is its function as `module.function`; `global_options` are allowed before it, too."""
     command = commands.add_parser(name, help=summary, description=_to_sentence(summary))
     command.set_defaults(run=run, parser=command, global_options=global_options)
     if "database" in global_options:
@@ -164,7 +164,7 @@ def add_command(commands: Commands, name: str, summary: str, run: str, *global_o
 
 
 def add_group(commands: Commands, name: str, summary: str) -> Commands:
-    """Add a command with commands of its own, and return them."""
+    """Add a command such as `token`, which needs a command after it; return the object to which these are added."""
     group = commands.add_parser(name, help=summary, description=_to_sentence(summary))
     group.set_defaults(parser=group)
     add_database(group, "group_database")
@@ -176,13 +176,13 @@ def _to_sentence(summary: str) -> str:
 
 
 def add_database(command: Parser, dest: str) -> None:
-    """Add the option --database."""
+    """Add the option --database, whose value is stored as `dest`."""
     text = "the database of plants (default: your own)"
     command.add_argument("--database", dest=dest, metavar="FILE", help=text)
 
 
 def add_port(command: Parser, dest: str) -> None:
-    """Add the option --port."""
+    """Add the option --port, whose value is stored as `dest`."""
     text = f"the port of the API; 0: any free port (default: the port set in the window, initially {DEFAULT_PORT})"
     parse_port = partial(parse_integer, least=0, most=LARGEST_PORT)
     command.add_argument("--port", dest=dest, metavar="N", type=parse_port, help=text)

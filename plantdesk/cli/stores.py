@@ -1,4 +1,4 @@
-"""Functions of commands for a store: they open it, show progress, suggest commands, and select plants by options."""
+"""What commands share for a store: opening it, progress, suggested commands, and the selection of plants by options."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def format_command(database: StoreLocation, command: str) -> str:
 
 
 def add_database_option(text: Text, database: StoreLocation) -> Text:
-    """Return a message whose commands have the option --database; without it they would use the default store."""
+    """Add --database to the commands that a message suggests, which would use the default store without it."""
     option = _format_database_option(database).replace("{", "{{").replace("}", "}}")
     return text.mapped(lambda template: re.sub(_SUGGESTED_COMMAND, lambda command: command[0] + option, template))
 
@@ -71,7 +71,7 @@ def _check_exists(database: StoreLocation) -> None:
 
 @contextmanager
 def show_progress(title: str) -> Iterator[Callable[[float], None] | None]:
-    """Yield a function that shows a fraction as the progress of `title`; None if standard error is no terminal."""
+    """Yield a function that shows a fraction (0 to 1) after `title`; None if standard error is no terminal."""
     line = TerminalLine()
     try:
         yield (lambda fraction: line.show(f"{title}: {fraction:.0%}")) if line.is_shown else None
@@ -80,7 +80,7 @@ def show_progress(title: str) -> Iterator[Callable[[float], None] | None]:
 
 
 class Filter(NamedTuple):
-    """Options that select plants; None and False select all. `since` is in milliseconds since 1970, UTC."""
+    """The values of options that select plants. By default all; `since` is in milliseconds since 1970, UTC."""
 
     text: str | None = None
     tag: str | None = None

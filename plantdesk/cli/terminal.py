@@ -21,7 +21,7 @@ _TERMINATING_SIGNALS = ("SIGTERM", "SIGHUP")  # Windows has no SIGHUP
 
 
 def print_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print rows with as many cells as the header; no cell can break the line or control the terminal."""
+    """Print rows below a header, in aligned columns; control characters and line ends in cells are replaced."""
     table = [header, *([shortened(cell, _MAX_CELL_LENGTH) for cell in row] for row in rows)]
     widths = [max(len(line[column]) for line in table) for column in range(len(header))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in table]
@@ -34,7 +34,7 @@ def print_json(value: object) -> None:
 
 
 def format_local_time(timestamp: int) -> str:
-    """Format a timestamp as local time with minutes; as UTC if the system has no local time."""
+    """Format milliseconds since 1970 as local time with minutes; as UTC if the system cannot convert them."""
     time = utc_time(timestamp)
     with contextlib.suppress(OSError, OverflowError):  # Windows: before 1970 and after 3000
         time = time.astimezone()
@@ -42,25 +42,25 @@ def format_local_time(timestamp: int) -> str:
 
 
 def format_iso_time(timestamp: int | None) -> str | None:
-    """Format a timestamp in ISO 8601."""
+    """Format milliseconds since 1970 as UTC in ISO 8601; None stays None, for JSON."""
     return None if timestamp is None else utc_time(timestamp).isoformat(timespec="milliseconds")
 
 
 class TerminalLine:
-    """A line of standard error to be overwritten. Shows nothing if standard error is no terminal."""
+    """A line of progress on standard error, which overwrites itself. Shows nothing if that is no terminal."""
 
     def __init__(self) -> None:
         self.is_shown = sys.stderr is not None and sys.stderr.isatty()
         self._text = ""
 
     def show(self, text: str) -> None:
-        """Overwrite the line."""
+        """Write `text` over the text before, unless it is the same."""
         if self.is_shown and text != self._text:
             print(f"\r{text.ljust(len(self._text))}", end="", file=sys.stderr, flush=True)
             self._text = text
 
     def clear(self) -> None:
-        """Remove the line."""
+        """Overwrite the text with blanks, before other output or at the end."""
         if self._text:
             print("\r" + " " * len(self._text), end="\r", file=sys.stderr, flush=True)
 

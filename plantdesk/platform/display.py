@@ -49,7 +49,7 @@ WAYLAND_LIBRARIES = (
 
 
 class NoDisplayError(PlantDeskError):
-    """No display is reachable."""
+    """No display is named in the environment, or none of those named accepts a connection."""
 
     text = Text(
         "There is no display to open a window on. Log in to a desktop (or set DISPLAY), "

@@ -31,7 +31,7 @@ class Catalogue:
 
     @property
     def is_english(self) -> bool:
-        """Whether there are no translations."""
+        """Whether texts stay in English, as they are in the code."""
         return self._translations is None
 
     def text(self, source: str, context: str = "") -> str | None:
@@ -61,7 +61,7 @@ def folder() -> Path:
 
 
 def catalogue_of(language: str) -> Catalogue:
-    """Return the catalogue of one of the `available` languages."""
+    """Read the catalogue of one of the `available` languages. Raises OSError."""
     return Catalogue(None if language == _SOURCE_LANGUAGE else folder() / f"{language}.mo")
 
 
@@ -88,11 +88,11 @@ _current = Catalogue()
 
 
 def set_current(catalogue: Catalogue) -> None:
-    """Translate with a catalogue from now on."""
+    """Set the catalogue that `current` returns; texts on the screen do not change by it."""
     global _current  # noqa: PLW0603  as there is one QApplication
     _current = catalogue
 
 
 def current() -> Catalogue:
-    """Return the catalogue of the language in use."""
+    """Return the catalogue of the language in use: English, or that of the last `set_current`."""
     return _current

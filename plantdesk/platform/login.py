@@ -67,7 +67,7 @@ class AutostartEntry:
 
     @classmethod
     def of_user(cls) -> AutostartEntry:
-        """Return the entry that the desktop reads. Raises NoHomeFolderError."""
+        """Return the entry in the user's autostart folder, which need not exist. Raises NoHomeFolderError."""
         config_home = os.environ.get("XDG_CONFIG_HOME", "")
         folder = Path(config_home) if Path(config_home).is_absolute() else paths.home_folder() / ".config"
         return cls(folder / "autostart" / f"{APP_ID}.desktop")
@@ -81,14 +81,14 @@ class AutostartEntry:
         return _DISABLED.search(entry) is None
 
     def turn_on(self, command: Sequence[str]) -> None:
-        """Write the entry."""
+        """Write an entry that starts `command`, also if the desktop has disabled the previous one."""
         self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         line = " ".join(_quote_word(word) for word in command)
         program = command[0].replace("\\", "\\\\")  # without that program the desktop ignores the entry
         self._file.write_text(_DESKTOP_ENTRY.format(command=line, program=program, icon=APP_ID), encoding="utf-8")
 
     def turn_off(self) -> None:
-        """Remove the entry."""
+        """Delete the file of the entry, if there is one."""
         self._file.unlink(missing_ok=True)
 
 
@@ -102,14 +102,14 @@ def _quote_word(word: str) -> str:
 
 
 class LaunchAgent:
-    """The property list in ~/Library/LaunchAgents."""
+    """The launch agent of macOS, a property list in ~/Library/LaunchAgents."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
 
     @classmethod
     def of_user(cls) -> LaunchAgent:
-        """Return the file that the system reads. Raises NoHomeFolderError."""
+        """Return the agent that macOS reads at login; its file need not exist. Raises NoHomeFolderError."""
         return cls(paths.home_folder() / "Library" / "LaunchAgents" / f"{APP_ID}.plist")
 
     def is_on(self) -> bool:
@@ -120,7 +120,7 @@ class LaunchAgent:
             return False
 
     def turn_on(self, command: Sequence[str]) -> None:
-        """Write the property list."""
+        """Write a property list that starts `command` at a login to the desktop."""
         self._file.parent.mkdir(parents=True, exist_ok=True)
         agent = {
             "Label": APP_ID,
@@ -133,7 +133,7 @@ class LaunchAgent:
         self._file.write_bytes(plistlib.dumps(agent))
 
     def turn_off(self) -> None:
-        """Remove the property list."""
+        """Delete the property list, if there is one."""
         self._file.unlink(missing_ok=True)
 
 
@@ -145,7 +145,7 @@ if sys.platform == "win32":
     _APPROVED_KEY = r"Software\Microsoft\Windows\CurrentVersion\Explorer\StartupApproved\Run"
 
     class RunValue:
-        """The value `name` in the registry. The uninstaller removes it as well."""
+        """The value `name` under the user's Run key in the registry. The uninstaller removes it as well."""
 
         def __init__(self, name: str = "PlantDesk") -> None:
             self._name = name
@@ -163,7 +163,7 @@ if sys.platform == "win32":
             _remove_value(_APPROVED_KEY, self._name)
 
         def turn_off(self) -> None:
-            """Remove the value."""
+            """Remove the value, and the Task Manager's switch."""
             _remove_value(_RUN_KEY, self._name)
             _remove_value(_APPROVED_KEY, self._name)
 
@@ -208,7 +208,7 @@ def login_item() -> LoginItem:
 
 
 def set_start_at_login(*, on: bool) -> None:
-    """Turn start at login on or off. Raises OSError, NoHomeFolderError."""
+    """Turn start at login, with the window in the background, on or off. Raises OSError, NoHomeFolderError."""
     if on:
         login_item().turn_on(background_command())
     else:

@@ -100,7 +100,7 @@ def write_data(data: str | bytes) -> None:
 
 
 def flush() -> None:
-    """Flush standard output. Raises OutputError."""
+    """Flush standard output, if there is one. After a failure, discard further output and raise OutputError."""
     try:
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -121,7 +121,7 @@ def _to_output_error(error: OSError) -> OutputError:
 
 
 class CapturedOutput(io.StringIO):
-    """A stream that keeps the start of its output."""
+    """A stream that keeps the first `_MAX_CAPTURED_LENGTH` characters, to be shown when the program ends."""
 
     def write(self, text: str) -> int:
         """Keep `text` up to the limit."""
@@ -130,7 +130,7 @@ class CapturedOutput(io.StringIO):
 
 
 class ClosedOutput(CapturedOutput):
-    """Standard output that nobody reads. As with a full disk, flushing shows the failure."""
+    """Replaces a standard output that the shell has closed: as on a full disk, `flush` raises an error."""
 
     def flush(self) -> None:
         """Raise OSError if anything was written since the last flush."""
@@ -140,7 +140,7 @@ class ClosedOutput(CapturedOutput):
             raise OSError(errno.EBADF, os.strerror(errno.EBADF))
 
     def fileno(self) -> int:
-        """Return a descriptor that leads to nothing."""
+        """Return descriptor 1, which `_occupy_standard_descriptors` has connected to the null device."""
         return _STDOUT
 
 
@@ -178,7 +178,7 @@ def show_message_box(text: str, code: int) -> None:
 
 
 def _occupy_standard_descriptors() -> None:
-    """Keep files from being opened as descriptor 2: libraries write messages to it."""
+    """Open the null device as closed descriptors up to 2: libraries would write messages into a file opened as 2."""
     if os.name == "posix":
         while (descriptor := os.open(os.devnull, os.O_RDWR)) <= _STDERR:
             pass

@@ -51,7 +51,7 @@ def save_password(account: str, password: str) -> None:
 
 
 def _ask_keyring(method: str, *args: str) -> Any:  # noqa: ANN401  of any keyring
-    """Call a method of the keyring, and return its result. Raises KeyringUnusableError."""
+    """Return the result of a keyring's method, called on a thread of its own. Raises KeyringUnusableError after 3 s."""
     answers: SimpleQueue[tuple[Any, Exception | None]] = SimpleQueue()
 
     def call_method() -> None:
@@ -91,7 +91,7 @@ class _SecretService:
 
     @classmethod
     def get_password(cls, service: str, account: str) -> str | None:
-        """Return the password of an account."""
+        """Return the password of an account, None if there is none. Raises _LockedError, and errors of D-Bus."""
         with cls() as keyring:
             items = keyring._find_items(service, account)
             if not items:
@@ -101,7 +101,7 @@ class _SecretService:
 
     @classmethod
     def set_password(cls, service: str, account: str, password: str) -> None:
-        """Save the password of an account, instead of an earlier one."""
+        """Save the password of an account, instead of an earlier one. Raises _LockedError, and errors of D-Bus."""
         with cls() as keyring:
             properties = {
                 f"{cls._ITEM}.Label": ("s", f"{service}: {account}"),
@@ -129,7 +129,7 @@ class _SecretService:
         self._connection.close()
 
     def _find_items(self, service: str, account: str) -> list[str]:
-        """Return the items of an account. Raises _LockedError."""
+        """Return the D-Bus paths of the unlocked items of an account. Raises _LockedError if all are locked."""
         attributes = {"service": service, "username": account}
         unlocked, locked = self._call_method("Service", "SearchItems", "a{ss}", attributes)
         if locked and not unlocked:

@@ -148,7 +148,7 @@ def of_store(settings: Settings, key: str) -> Mapping[str, object]:
 
 
 def with_store(settings: Settings, key: str, values: Mapping[str, object]) -> Settings:
-    """Return the settings with some of the values for one store changed."""
+    """Return settings with changed `values` of one store, without those of stores that were changed long ago."""
     others = {other_key: value for other_key, value in settings.layouts.items() if other_key != key}
     recent = dict(list(others.items())[-_MAX_REMEMBERED_STORES:])
     return settings.changed(layouts={**recent, key: {**of_store(settings, key), **values}})

@@ -50,7 +50,7 @@ class UnsavedFile:
         return self._values.get(key, {})
 
     def change(self, key: str, values: Mapping[str, Sequence[Any]]) -> None:
-        """Change some of the kept values of one store. Raises OSError."""
+        """Replace some of the kept values of one store, and write the file if it changes. Raises OSError."""
         kept = self._values.setdefault(key, {})
         kept.update({name: [*value] for name, value in values.items()})
         if self._file is not None:
@@ -63,7 +63,7 @@ class UnsavedFile:
                     self._write("".join(f"{line}\n" for line in after))
 
     def reserve(self) -> None:
-        """Reserve the space that is used when the disk is full."""
+        """Write the reserved file, if it is missing, in advance for a full disk; ignore a failure."""
         if self._file is not None and self._reserve is not None and not self._reserve.exists():
             with suppress(OSError), lock_file(self._file):
                 write_private(self._reserve, "\n" * _RESERVED_BYTES)
@@ -100,7 +100,7 @@ class UnsavedFile:
 
     @staticmethod
     def _overwrite(reserve: Path, text: str) -> None:
-        """Overwrite the reserved file in place with a text: that takes no space."""
+        """Overwrite the reserved file in place, which needs no free space. Raises OSError if the text is too long."""
         content = text.encode("utf-8", "surrogateescape")
         if len(content) > _RESERVED_BYTES:
             raise OSError(errno.ENOSPC, "more is not saved than there is space for")

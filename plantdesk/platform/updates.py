@@ -95,7 +95,7 @@ def _create_redirect_handler() -> HTTPRedirectHandler:
 
 
 def _parse_version(version: str) -> tuple[int, ...]:
-    """Return the numbers of a version without trailing zeros. Raises ValueError."""
+    """Return the numbers of a version for comparison: without trailing zeros, as 1.0 is 1.0.0. Raises ValueError."""
     if re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9}){0,3}", version) is None:
         raise ValueError(f"“{version[:40]}” is not a version")
     numbers = [int(number) for number in version.split(".")]

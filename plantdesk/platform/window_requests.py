@@ -23,7 +23,7 @@ _MAX_FOLDER_BYTES = 103 - len("/w-01234567")
 
 
 class InvalidRequestError(ValueError):
-    """The data received is no request."""
+    """A line received on the socket is no request, as of another program."""
 
 
 class WindowRequest(NamedTuple):
@@ -38,12 +38,12 @@ class WindowRequest(NamedTuple):
     token: str = ""
 
     def encoded(self) -> bytes:
-        """Return the request as one line."""
+        """Return the request as one line of JSON, which `parse_request` reads."""
         return json.dumps(self._asdict()).encode() + b"\n"
 
 
 def parse_request(line: bytes) -> WindowRequest:
-    """Return the request in a line. Raises InvalidRequestError."""
+    """Parse and check a line that may come from any program of the user. Raises InvalidRequestError."""
     try:
         values = json.loads(line)
         request = WindowRequest(values["quick"], values["address"], values["token"])

@@ -59,7 +59,7 @@ if sys.platform == "win32":
                 self._write([*folders, folder], kind)
 
         def remove(self, folder: str) -> None:
-            """Remove `folder`. Raises OSError."""
+            """Remove `folder`, however it is written in PATH, if it is there. Raises OSError."""
             folders, kind = self._read()
             if self.has(folder):
                 self._write([entry for entry in folders if not _is_same_folder(entry, folder)], kind)

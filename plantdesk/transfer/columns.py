@@ -1,4 +1,4 @@
-"""Maps the columns of a file to the fields of a plant."""
+"""Finds the fields of a plant in the columns of a file, by the user's choice, known headers, or the contents."""
 
 from __future__ import annotations
 
@@ -91,9 +91,9 @@ Column = str | int | tuple[str | int, ...]
 
 
 class Columns(NamedTuple):
-    """The columns to read: those `chosen` for fields and, unless `only_chosen`, others by their headers.
+    """The columns to read: those `chosen` for fields and, unless `only_chosen`, those with a known header for others.
 
-    With `has_header` None it is detected, and columns are guessed from their contents if no header is known.
+    If `has_header` is None, a header is detected, and columns are guessed from their contents if no header is known.
     """
 
     chosen: Mapping[str, Column] = {}
@@ -102,7 +102,7 @@ class Columns(NamedTuple):
 
 
 class Codes(NamedTuple):
-    """A column that has codes instead of numbers under a header for the ID, and its first code."""
+    """A column with a header for the ID but codes such as A-17 instead of numbers; `example` is the first code."""
 
     column: str
     position: int
@@ -110,9 +110,9 @@ class Codes(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """The columns of a table and their fields, by positions; `title_rows` is the number of rows above the header.
+    """How a table is read: the `names` of its columns, and for each of the `fields` the position of its column.
 
-    `codes` are not read as IDs. The name may be joined from the columns `name_parts`; it has the position of the first.
+    `title_rows` precede the header. The column `codes` holds no IDs. `name_parts`, if any, are joined to the name.
     """
 
     names: Sequence[str]
@@ -124,12 +124,12 @@ class Layout(NamedTuple):
 
     @property
     def first_row(self) -> int:
-        """The position of the first row below the header."""
+        """The position of the first row of data, below title and header."""
         return self.title_rows + 1 if self.has_header else self.title_rows
 
     @property
     def columns(self) -> dict[str, Sequence[int]]:
-        """The positions of each field's columns."""
+        """The positions of each field's columns; only the name can have several."""
         names = {"name": self.name_parts} if self.name_parts else {}
         return {field: [position] for field, position in self.fields.items()} | names
 
@@ -141,7 +141,7 @@ class Layout(NamedTuple):
         return (None if position is None or position >= len(row) else row[position] for row in rows)
 
     def without_id(self) -> Layout:
-        """Return the layout without the field of the ID."""
+        """Return a copy in which no column is the ID, so that all plants get new IDs."""
         return self._replace(fields={field: position for field, position in self.fields.items() if field != "id"})
 
 
@@ -225,7 +225,7 @@ def _find_code(cells: Iterable[str]) -> str | None:
 
 
 def _with_name_parts(layout: Layout, rows: Sequence[Sequence[str | None]], columns: Columns) -> Layout:
-    """Return a layout with several columns of the name if these were chosen, or if no column has the whole name."""
+    """Return `layout` with a name joined from several columns, if these were chosen or no column has whole names."""
     if "name" in columns.chosen:
         parts = _find_positions(columns.chosen["name"], layout.names)
     else:
@@ -238,8 +238,8 @@ def _with_name_parts(layout: Layout, rows: Sequence[Sequence[str | None]], colum
 def find_name_parts(layout: Layout, rows: Sequence[Sequence[str | None]]) -> tuple[int, ...]:
     """Return the positions of the columns that make the name: its parts, or the whole name and perhaps the cultivar.
 
-    Empty if no column is known. Parts are preferred to a column of whole names where the species repeats the genus,
-    since such a whole name may have authors.
+    Empty if no column is known. If the species repeats the genus, as in `Acer palmatum`, parts are preferred to a
+    column of whole names, which may have authors.
     """
     names = layout.names
     name_position = layout.fields.get("name")
@@ -319,7 +319,7 @@ def _guess_tag_and_note(lengths: Mapping[int, int]) -> dict[str, int]:
 
 
 def may_repeat_as_header(header: Sequence[str | None]) -> bool:
-    """Return whether later rows that equal this header repeat it and are no plants: if it names several fields."""
+    """Return whether later rows equal to `header` repeat it and are no plants, as it names several fields."""
     return sum(1 for cell in header if find_field(cell or "") is not None) > 1
 
 
@@ -340,13 +340,13 @@ def _is_heading(cell: str | None, texts: Sequence[str | None]) -> bool:
 
 
 def is_id(text: str | None) -> bool:
-    """Return whether a text is a whole number."""
+    """Return whether a text has only the digits 0 to 9, perhaps after a minus and between blanks."""
     digits = (text or "").strip().removeprefix("-")
     return digits.isascii() and digits.isdigit()
 
 
 def column_letters(position: int) -> str:
-    """Return the letters of a spreadsheet column by its position."""
+    """Return the letters of a spreadsheet column by its position from 0, such as AB for 27."""
     first, last = divmod(position, 26)
     return (column_letters(first - 1) if first else "") + chr(ord("A") + last)
 
@@ -356,7 +356,7 @@ def _is_number(text: str | None) -> bool:
 
 
 def _is_present(column: Column, columns: Iterable[str]) -> bool:
-    """Return whether all requested columns are among these."""
+    """Return whether `columns` has all that `column` names."""
     try:
         return bool(_find_positions(column, [*columns]))
     except NoColumnError:
@@ -364,7 +364,7 @@ def _is_present(column: Column, columns: Iterable[str]) -> bool:
 
 
 def _find_positions(column: Column, columns: Sequence[str]) -> tuple[int, ...]:
-    """Return the positions of the requested columns. Raises NoColumnError."""
+    """Return the positions of the columns that `column` names, by their headers. Raises NoColumnError."""
     if isinstance(column, int):
         return (column,)
     if isinstance(column, tuple):

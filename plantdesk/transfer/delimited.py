@@ -31,7 +31,7 @@ _UNCLOSED_QUOTE = Text("In column {column} a quote is opened and not closed.")
 
 
 class Dialect(NamedTuple):
-    """The format of a delimited file. `quote` is empty if none is used. `skips_blanks`: blanks may precede quotes."""
+    """The format of a delimited file. `quote` is empty if quotes are text; `skips_blanks`: blanks may precede them."""
 
     delimiter: str
     quote: str
@@ -50,7 +50,7 @@ class DelimitedTable:
     def __init__(
         self, text: TextFile, delimiter: str | None = None, quote: str | None = None, *, is_list: bool = False
     ) -> None:
-        """Read the first lines; with `is_list`, they may be names without columns. Raises FileError and OSError."""
+        """Detect the dialect by the first lines, with `is_list` perhaps only names. Raises FileError and OSError."""
         csv.field_size_limit(MAX_PLANT_CHARACTERS)
         self._lines = _without_blanks(text.read_lines())
         lines = self._peek_lines()
@@ -93,7 +93,7 @@ class DelimitedTable:
         return batched((row, self._record_size) for row in iter(self._read_record, None))
 
     def _read_record(self) -> Row | None:
-        """Return the next record, None at the end."""
+        """Return the next record, with an `error` if it is malformed; None at the end. Raises FileError and OSError."""
         self._record_lines.clear()
         self._record_size = 0
         try:
@@ -114,7 +114,7 @@ class DelimitedTable:
         return [text if text or cell is not None else None for text, cell in zip(row, cells, strict=False)]
 
     def _parse_loose_record(self, error: csv.Error) -> Row:
-        """Return a record that is not strict CSV."""
+        """Parse the current record less strictly than `csv`. Raises FileError for the header, or an open quote."""
         record = "".join(self._record_lines).rstrip("\r\n")
         cells, column = self._parse_cells(record)
         if not column:
@@ -125,7 +125,7 @@ class DelimitedTable:
         return Row(self._record_line, error=_describe_error(error, column), source=record)
 
     def _parse_cells(self, record: str) -> tuple[list[str | None], int]:
-        """Return the cells of a record, None for those without text and quotes, and the number of a faulty one or 0."""
+        """Return a record's cells, None for those without text and quotes, and the number of an invalid one, or 0."""
         cells: list[str | None] = []
         position = 0
         end = "begin"
@@ -224,7 +224,7 @@ def _detect_dialect(lines: list[str], delimiter: str | None, quote: str | None) 
 
 
 def _score_dialect(lines: list[str], dialect: Dialect) -> tuple[int, bool, int]:
-    """Return how well a dialect fits: known headers, whether all rows have one length, the length of the first row."""
+    """Return a key that is greatest for the best dialect: known headers, equally long rows, length of the first row."""
     try:
         rows = [row for row in _create_reader(lines, dialect) if row]
     except csv.Error:

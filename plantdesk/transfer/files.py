@@ -39,7 +39,7 @@ class InputFile(NamedTuple):
 
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:
-        """Open the file. Raises FileError, also if the file has changed at the end of the block, and OSError."""
+        """Open the file for the block. Raises OSError, and FileError for a database or a file that is changed."""
         if self.path is None:
             yield io.BytesIO(self.text.encode("utf-8", "replace"))
         elif str(self.path) == STANDARD_STREAM:

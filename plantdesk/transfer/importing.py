@@ -127,7 +127,7 @@ class FileImport:
         self._import.cancel()
 
     def read(self, sources: Sequence[InputFile]) -> None:
-        """Read the files. Raises FileError, NoColumnError, StoreError, InterruptedError, OSError."""
+        """Read files into the `PlantImport`; collect invalid rows. Raises PlantDeskError, InterruptedError, OSError."""
         self._total_bytes = sum(source.size for source in sources)
         for number, source in enumerate(sources, 1):
             with open_input(source, self._options.reading, self._report_progress) as file:
@@ -137,7 +137,7 @@ class FileImport:
                 self.readers.append(reader)
 
     def compare(self, on_conflict: OnConflict) -> Preview:
-        """Compare the plants read with the store, any number of times. Raises StoreError, InterruptedError."""
+        """Compare the plants read with the store; may be called again. Raises PlantDeskError, InterruptedError."""
         self._on_conflict = on_conflict
         tags = set() if self._options.tag is None else {"tag"}
         fields = [reader.fields | tags for reader in self.readers]
@@ -178,7 +178,7 @@ class FileImport:
             text.detach()  # flushes it
 
     def find_file_name(self, row: Refused) -> str:
-        """Return the name of the file that has a row."""
+        """Return the name of the file that a refused row is from."""
         return self.readers[row.file - 1].file.name
 
     def _add_rows(self, rows: Sequence[ImportRow]) -> None:

@@ -29,7 +29,7 @@ _LIST_MARK = re.compile(r"\s*(?:[•◦▪‣·*–-]|[0-9]{1,3}[.)])\s+(?=\S)")
 
 
 class ReadOptions(NamedTuple):
-    """Options of reading. None: detected."""
+    """How to read a file; an option that is None is detected."""
 
     file_format: Format | None = None
     encoding: str | None = None
@@ -67,13 +67,13 @@ class OpenInput(NamedTuple):
 
     @property
     def delimiter(self) -> str | None:
-        """The delimiter, None if there is none."""
+        """The delimiter of CSV or TSV; None for other formats and for a single column."""
         delimiter = None if self.dialect is None else self.dialect.delimiter
         return None if delimiter == ONE_COLUMN else delimiter
 
     @property
     def dialect(self) -> Dialect | None:
-        """The dialect, None if the format has none."""
+        """The dialect of CSV or TSV; None for other formats."""
         return self.table.dialect if isinstance(self.table, DelimitedTable) else None
 
 
@@ -108,7 +108,7 @@ def open_input(
 
 
 def open_text(file_format: Format, text: TextFile, reading: ReadOptions) -> OpenInput:
-    """Return the reader of an open text file. Raises FileError and OSError."""
+    """Return a text file with the table of its format, which has read the first lines. Raises FileError and OSError."""
     table: Table
     match file_format:
         case Format.JSON:
@@ -145,7 +145,7 @@ class Sample(NamedTuple):
     has_choice_of_header: bool
 
     def columns(self, fields: Mapping[str, Sequence[int]], *, by_name: bool) -> Columns:
-        """Return the columns of an import by the positions of fields, with `by_name` as names, for several files."""
+        """Return `fields`, as positions, for an import; as names with `by_name`, as other files may differ in order."""
         is_unique = len(set(self.layout.names)) == len(self.layout.names)
         by_name = (by_name and self.layout.has_header and is_unique) or self.file.has_objects
         names = self.layout.names

@@ -37,7 +37,7 @@ class Item(NamedTuple):
 
 
 def parse_item(line: str, number: int) -> Item:
-    """Return the object in a line."""
+    """Return the object in a line of JSON Lines, or an item with the error; lines are counted from 1."""
     try:
         return _make_item(parse_value(line), number, line)
     except json.JSONDecodeError as error:
@@ -94,7 +94,7 @@ def parse_array(pieces: Iterator[str], longest: int) -> Iterator[Item]:
 
 
 class _Buffer:
-    """The part of a file that is being parsed."""
+    """The part of a file that is being parsed; `position` is that of the next character in `text`."""
 
     def __init__(self, pieces: Iterator[str], longest: int) -> None:
         self._pieces = pieces
@@ -125,7 +125,7 @@ class _Buffer:
                 return ""
 
     def read_item(self) -> Item:
-        """Return the item that begins here."""
+        """Return the item at the position, and move behind it; read more text as needed. Raises FileSyntaxError."""
         self.item_count += 1
         self.peek_character()
         while True:

@@ -1,4 +1,4 @@
-"""The list of known names: a file of its own beside a store, made once of a list that the user has, and only read then.
+"""The names that the window offers while one is typed: a file beside a store, made from a list that the user imports.
 
 A file beside a store may come from anywhere: it is opened read-only, and only if its schema is exactly that of a list.
 Each call opens it: another window may replace it at any time, which Windows refuses while a file is open.
@@ -33,8 +33,8 @@ _Result = TypeVar("_Result")
 _LAST_CHARACTER = "\U0010ffff"
 
 
-class NamesList(NamedTuple):
-    """The name of the file that a list was made of, when (milliseconds since 1970, UTC), and its number of names."""
+class NamesListInfo(NamedTuple):
+    """What a list was made of, a file's name, when (milliseconds since 1970, UTC), and its number of names."""
 
     source: str
     made_at: int
@@ -47,10 +47,10 @@ class KnownNames:
     def __init__(self, file: Path) -> None:
         self._file = file
 
-    def about(self) -> NamesList | None:
-        """Return what the list was made of; None if there is no usable one."""
+    def info(self) -> NamesListInfo | None:
+        """Return origin and size of the list; None if there is no file, or it is not a valid list."""
         sql = "SELECT source, made_at, names FROM list"
-        return self._query(lambda connection: NamesList(*connection.execute(sql).fetchone()), None)
+        return self._query(lambda connection: NamesListInfo(*connection.execute(sql).fetchone()), None)
 
     def beginning(self, start: str, limit: int) -> list[str]:
         """Return names that begin with a text, whatever their case and accents, in the order of the alphabet."""
@@ -58,10 +58,10 @@ class KnownNames:
         values = {"start": key, "end": key + _LAST_CHARACTER, "limit": limit}
         return self._query(lambda connection: [name for (name,) in connection.execute(_SELECT_BEGINNING, values)], [])
 
-    def replace(self, names: Iterable[str], source: str) -> NamesList:
-        """Make the list anew of `names`; `source` is the name of their file. Raises PlantDeskError and OSError.
+    def replace(self, names: Iterable[str], source: str) -> NamesListInfo:
+        """Replace the list by `names`, which are from the file named `source`. Raises PlantDeskError and OSError.
 
-        What `names` raises leaves the list as it was.
+        If iterating over `names` raises, the list stays as it was.
         """
         with contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
             for table in _TABLES:
@@ -72,7 +72,7 @@ class KnownNames:
             (count,) = connection.execute("SELECT count(*) FROM name").fetchone()
             if not count:
                 raise PlantDeskError(Text("There are no names in this file."))
-            names_list = NamesList(source, now_ms(), count)
+            names_list = NamesListInfo(source, now_ms(), count)
             connection.execute("INSERT INTO list VALUES (?, ?, ?)", names_list)
             connection.execute("COMMIT")
             if not self._file.parent.exists():  # the folder of the settings, which nobody has changed yet
@@ -82,11 +82,11 @@ class KnownNames:
         return names_list
 
     def remove(self) -> None:
-        """Remove the list. Raises OSError."""
+        """Delete the file, if there is one. Raises OSError."""
         self._file.unlink(missing_ok=True)
 
     def _query(self, query: Callable[[sqlite3.Connection], _Result], default: _Result) -> _Result:
-        """Return the result of a query; `default` if there is no usable list."""
+        """Open the file and run `query` on it; return `default` if there is no file, or it is not a valid list."""
         try:
             with contextlib.closing(self._open()) as connection:
                 schema = {sql for (sql,) in connection.execute("SELECT sql FROM sqlite_schema")}

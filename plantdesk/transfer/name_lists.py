@@ -1,4 +1,4 @@
-"""Reads a list of names: one on each line, or a table with a column of names, such as World Flora Online.
+"""Reads a list of names: one on each line, or a table with a column of names, such as that of World Flora Online.
 
 Names that a table says are not in use, and authors at the end of names, are left out.
 """
@@ -14,7 +14,7 @@ from plantdesk.transfer.columns import Columns, Layout, NoColumnError
 from plantdesk.transfer.files import InputFile
 from plantdesk.transfer.formats import STANDARD_STREAM, Format
 from plantdesk.transfer.inputs import ReadOptions, open_input
-from plantdesk.transfer.known_names import KnownNames, NamesList
+from plantdesk.transfer.known_names import KnownNames, NamesListInfo
 from plantdesk.transfer.name_parts import normalize_header
 from plantdesk.transfer.tables import Row
 from plantdesk.transfer.text import DEFAULT_ENCODING, FileError, UnknownEncodingError
@@ -43,8 +43,8 @@ _AUTHOR_HEADERS = ("scientificnameauthorship", "scientific name authorship", "ta
 
 def replace_list(
     known: KnownNames, source: InputFile, progress: Callable[[int], None], file_format: Format | None = None
-) -> tuple[NamesList, int]:
-    """Replace the list by the names in a file (see `read_names`); return it, and the number of names left out.
+) -> tuple[NamesListInfo, int]:
+    """Replace the list by the names in a file (see `read_names`); return its info, and the number of names left out.
 
     Raises the exceptions of `read_names` and `KnownNames.replace`; then the list is unchanged.
     """
@@ -113,7 +113,7 @@ def _read_list(
 
 
 class _NameColumns:
-    """The columns that determine the names of a table."""
+    """The columns of a table that say the name, its authors, and whether it is offered: status and kingdom."""
 
     def __init__(self, layout: Layout, rows: Sequence[Row]) -> None:
         """Find the columns by their headers. Raises NoColumnError."""
@@ -152,5 +152,5 @@ def _read_cell(row: Row, position: int | None) -> str:
 
 
 def _find_position(headers: Sequence[str], names: Sequence[str]) -> int | None:
-    """Return the position of the first of these names that is a header, or None."""
+    """Return the position in `headers` of the first of the `names` that is there, or None."""
     return next((headers.index(name) for name in names if name in headers), None)

@@ -116,7 +116,7 @@ def is_whole_name(header: str) -> bool:
 
 
 def find_name_columns(headers: Sequence[str], taken: Container[int] = ()) -> tuple[int, ...]:
-    """Return the positions of the genus and the other parts, in the order of the name; empty without both."""
+    """Return the positions of genus and other parts, in the order of the name; empty if one of the two is missing."""
     positions: dict[Part, int] = {}
     for position, part in enumerate(find_parts(headers)):
         if part is not None and position not in taken:
@@ -126,13 +126,13 @@ def find_name_columns(headers: Sequence[str], taken: Container[int] = ()) -> tup
 
 
 def find_cultivar_column(headers: Sequence[str], taken: Container[int]) -> int | None:
-    """Return the position of the cultivars, or varieties, that follow the names in another column, or None."""
+    """Return the position of the column of cultivars, otherwise of varieties, to be joined to whole names; or None."""
     parts = [None if position in taken else part for position, part in enumerate(find_parts(headers))]
     return next((parts.index(part) for part in (Part.CULTIVAR, Part.VARIETY) if part in parts), None)
 
 
 def repeats_genus(rows: Sequence[Sequence[str | None]], columns: Sequence[int]) -> bool:
-    """Return whether most species begin with the genus; they are in the first two columns of the name."""
+    """Return whether most species begin with the genus; `columns` begins with genus and species."""
     cells = ([row[position] if position < len(row) else None for position in columns[:2]] for row in rows)
     pairs = [(genus.casefold(), species.casefold()) for genus, species in cells if genus and species]
     return 2 * sum(1 for genus, species in pairs if species.startswith(genus)) > len(pairs)

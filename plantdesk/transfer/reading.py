@@ -115,7 +115,7 @@ class RowReader:
         return names
 
     def _record_columns(self, layout: Layout, names: Sequence[str]) -> None:
-        """Record which columns are read, and which are not."""
+        """Add to `columns`, `name_columns` and `ignored` which columns are read, and which are not."""
         # Another file may have more columns.
         known = {field: index for field, index in layout.fields.items() if index < len(names)}
         self.columns |= {field: names[known[field]] for field in IMPORTED_FIELDS if field in known}
@@ -129,7 +129,7 @@ class RowReader:
             }
 
     def _parse_rows(self, rows: Sequence[Row], layout: Layout) -> Iterator[ImportRow]:
-        """Yield the plants in rows, and report others."""
+        """Yield the plants in rows; count blank rows, and report invalid ones."""
         header = self._find_repeated_header(layout)
         read_columns = {*layout.fields.values(), *layout.name_parts}
         positions = [layout.fields.get(field) for field in IMPORTED_FIELDS]
@@ -184,12 +184,12 @@ class RowReader:
 
 
 def _read_column(rows: Sequence[Row], position: int) -> Iterator[str | None]:
-    """Yield the cells of a column."""
+    """Yield the cells of a column, without rows that are too short to have it."""
     return (row.cells[position] for row in rows if position < len(row.cells))
 
 
 def _check_cells(cells: Sequence[str | None], name: str | None, layout: Layout) -> None:
-    """Raise PlantDeskError for a row longer than the header, or with parts that make no name."""
+    """Raise PlantDeskError for a row that is longer than the header, or has parts of a name but no genus."""
     if any(cells[len(layout.names) :]):
         text = Text("The row has {cells:,} cells, the header {width:,}.")
         raise PlantDeskError(text, cells=len(cells), width=len(layout.names))
@@ -214,7 +214,7 @@ def _parse_cell_id(text: str) -> int | None:
 
 
 def _parse_texts(plant_id: str | None, name: str | None, tag: str | None, note: str | None) -> Fields:
-    """Return the fields of a plant by the rules of `new_plant`; decoded texts have no surrogates."""
+    """Return the fields of a plant, checked as by `new_plant` except for surrogates, which decoding excludes."""
     number = None if plant_id is None else _parse_cell_id(plant_id)
     if name is None or is_blank(name):
         raise PlantDeskError(NO_NAME)

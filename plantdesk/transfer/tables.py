@@ -54,12 +54,12 @@ class Batch(NamedTuple):
         return find_layout([row.fit_cells for row in self.rows], columns, self.names)
 
     def rows_below_header(self, layout: Layout) -> Sequence[Row]:
-        """Return the rows below the header."""
+        """Return the rows of a first batch that follow title and header; all if the format names its columns."""
         return self.rows[layout.first_row :] if self.names is None else self.rows
 
 
 def batched(rows: Iterable[tuple[Row, int]]) -> Iterator[Batch]:
-    """Yield rows, given with their sizes, in batches."""
+    """Yield rows in batches, each of limited number and size; `rows` are pairs of a row and its size."""
     batch = list[Row]()
     total = 0
     for row, size in rows:
@@ -96,14 +96,14 @@ class StorePlants:
         self._pages = pages
 
     def read_batches(self) -> Iterator[Batch]:
-        """Yield all plants. Raises StoreError."""
+        """Yield a batch for each page of plants, then an empty one. Raises StoreError."""
         lines = itertools.count(1)
         for page in itertools.chain(self._pages, [[]]):
             yield Batch([Row(next(lines), (str(plant_id), *rest)) for plant_id, *rest in page], IMPORTED_FIELDS)
 
 
 class ObjectTable:
-    """JSON objects; the columns of a batch are the members of its objects. Those of an array are numbered."""
+    """A table of JSON objects; the columns of a batch are the members of its objects. An array's items are numbered."""
 
     is_sheet = False
     other_tables = 0

@@ -168,7 +168,7 @@ class UnknownEncodingError(FileError):
 
 
 class TextFile:
-    """An open file that is read once. `name` is for messages."""
+    """A text file that is decoded piece by piece, once, with detection of its encoding. `name` is for messages."""
 
     def __init__(
         self,
@@ -191,7 +191,7 @@ class TextFile:
         self._skipped_lines = skipped_lines
 
     def make_error(self, reason: Text, line: int | None = None) -> FileError:
-        """Return the error for a reason."""
+        """Return an error about this file, for the caller to raise; lines are counted from 1."""
         return FileError(self.name, reason, line)
 
     def read_pieces(self) -> Iterator[str]:

@@ -92,7 +92,7 @@ _DIGITS = "0123456789"
 
 
 class _Parts:
-    """The parts of a workbook. `progress` is called with the number of packed bytes of each read."""
+    """The XML files in the ZIP archive of a workbook. `progress` is called with the packed bytes of each read."""
 
     def __init__(self, stream: IO[bytes], name: str, size: int, progress: Callable[[int], None]) -> None:
         """Read the directory of the ZIP archive. Raises zipfile.BadZipFile, and FileError for a ZIP bomb."""
@@ -211,7 +211,7 @@ class _Formats:
                 raise FileError(name, Text("It has more formats than a table would need."))
 
     def format_value(self, value: str, style: str) -> str:
-        """Return a number as the text that its style shows."""
+        """Return the text that Excel shows for a number in a cell; `style` is the index of its format."""
         index = int(style) if style.isdigit() else 0
         code = self._codes[index] if index < len(self._codes) else ""
         if len(value) > _MAX_NUMBER_LENGTH:
@@ -275,7 +275,7 @@ class WorkbookTable:
     def __init__(
         self, stream: IO[bytes], name: str, size: int, progress: Callable[[int], None], skipped: int = 0
     ) -> None:
-        """Read all but the sheets. `progress` is called with bytes. Raises FileError and OSError."""
+        """Read all but the sheets. `progress` is called with the bytes of each read. Raises FileError and OSError."""
         #: The number of other sheets with a text; they are not read. Known after `read_batches`.
         self.other_tables = 0
         self._name = name
@@ -309,7 +309,7 @@ class WorkbookTable:
             self._texts.clear()  # an import keeps the table to its end
 
     def _read_book(self, part: str) -> list[str]:
-        """Return the ids of the sheets, and note from which year dates count."""
+        """Return the ids of the sheets, and set `_formats`, which needs to know from which year dates count."""
         ids = list[str]()
         has_1904 = False
         for element in self._parts.read_elements(part, 3):
@@ -342,7 +342,7 @@ class WorkbookTable:
             return True
 
     def _read_rows(self, sheet: str) -> Iterator[Row]:
-        """Yield the rows of a sheet with a text."""
+        """Yield the rows of a sheet that have a text, or a formula without a value."""
         number = 0
         for element in self._parts.read_elements(sheet, 3, is_table=True):
             if element.tag == "sheetData":
@@ -356,7 +356,7 @@ class WorkbookTable:
                     yield row
 
     def _parse_row(self, number: int, element: Element) -> Row:
-        """Return a row. A formula without a value is an unfit cell."""
+        """Convert the XML element of a row. A formula without a value becomes an unfit cell, refused if it is read."""
         cells = list[str | None]()
         formulas = dict[int, Text]()
         column = -1

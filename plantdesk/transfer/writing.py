@@ -104,7 +104,6 @@ def _quote_excel_cell(text: str | None) -> str:
 
 
 def _format_array(texts: Iterator[str]) -> Iterator[str]:
-    """Yield the texts of JSON objects as one JSON array."""
     separator = "[\n"
     for text in texts:
         yield separator + text

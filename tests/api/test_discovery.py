@@ -42,7 +42,7 @@ def start(serve: Serve, folder: Path) -> Start:
     return lambda database: serve(database, runtime_folder=folder, check_interval=0.5)
 
 
-def found(folder: Path, database: Path) -> int | None:
+def find_port(folder: Path, database: Path) -> int | None:
     runtime = find_server(folder, location_of(database))
     return None if runtime is None else runtime.port
 
@@ -53,10 +53,10 @@ def found(folder: Path, database: Path) -> int | None:
 def test_the_newest_server_of_each_store_is_found(start: Start, folder: Path, tmp_path: Path) -> None:
     mine, other = tmp_path / "mine.db", tmp_path / "other.db"
     first, second, third = start(mine), start(mine), start(other)
-    assert (found(folder, mine), found(folder, other)) == (second.port, third.port)
+    assert (find_port(folder, mine), find_port(folder, other)) == (second.port, third.port)
     second.server.stop()
     third.server.stop()
-    assert (found(folder, mine), found(folder, other)) == (first.port, None)
+    assert (find_port(folder, mine), find_port(folder, other)) == (first.port, None)
 
 
 @posix
@@ -65,13 +65,13 @@ def test_a_store_is_identified_by_its_real_path(start: Start, folder: Path, tmp_
     (tmp_path / "link.db").symlink_to(tmp_path / "here" / "plants.db")
     port = start(tmp_path / "here" / "plants.db").port
     for name in ("here/plants.db", "here/../here/plants.db", "link.db"):
-        assert found(folder, tmp_path / name) == port
+        assert find_port(folder, tmp_path / name) == port
 
 
 def test_a_removed_file_is_written_again(start: Start, folder: Path, tmp_path: Path) -> None:
     port = start(tmp_path / "plants.db").port
     shutil.rmtree(folder)
-    until(lambda: found(folder, tmp_path / "plants.db") == port)
+    until(lambda: find_port(folder, tmp_path / "plants.db") == port)
 
 
 @posix
@@ -107,12 +107,12 @@ def test_the_file_of_a_killed_server_is_ignored_and_removed(start: Start, folder
         path.write_bytes(content)  # its lock is gone, as after a kill
         path.chmod(0o600)
         file.socket_path.touch()
-        assert found(folder, tmp_path / "plants.db") is None
+        assert find_port(folder, tmp_path / "plants.db") is None
         assert find_server_on_port(folder, runtime.port) is None
         with pytest.raises(BlockingIOError):
             squatter.accept()
     port = start(tmp_path / "plants.db").port
-    assert found(folder, tmp_path / "plants.db") == port
+    assert find_port(folder, tmp_path / "plants.db") == port
     assert not path.exists()
     assert not file.socket_path.exists()
 
@@ -122,9 +122,9 @@ def test_the_file_of_a_killed_server_is_ignored_and_removed(start: Start, folder
 def test_a_file_that_is_not_private_is_ignored(start: Start, folder: Path, tmp_path: Path, mode: int) -> None:
     port = start(tmp_path / "plants.db").port
     (path,) = folder.glob("*.json")
-    assert found(folder, tmp_path / "plants.db") == port
+    assert find_port(folder, tmp_path / "plants.db") == port
     path.chmod(mode)
-    assert found(folder, tmp_path / "plants.db") is None
+    assert find_port(folder, tmp_path / "plants.db") is None
 
 
 # --- impostors ---------------------------------------------------------------------------------------------------

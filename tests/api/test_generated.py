@@ -51,7 +51,7 @@ _CHANGES = st.lists(
 )
 
 
-def changed(request: bytes, changes: list[tuple[str, float, int, bytes]]) -> bytes:
+def apply_changes(request: bytes, changes: list[tuple[str, float, int, bytes]]) -> bytes:
     for what, where, size, piece in changes:
         at = int(where * len(request))
         before, there, after = request[:at], request[at : at + size], request[at + size :]
@@ -71,7 +71,7 @@ def test_any_bytes_get_valid_responses_and_only_acknowledged_plants_are_stored(
     def check(changes: list[tuple[str, float, int, bytes]], twice: bool, cuts: list[int]) -> None:  # noqa: FBT001
         plant_id = next(_ids)
         whole = api.whole({"id": plant_id, "name": "Fern", "tag": "kitchen"})
-        sent = changed(whole * 2 if twice else whole, changes)
+        sent = apply_changes(whole * 2 if twice else whole, changes)
         found = exchanged(api, sent, cuts)
         acknowledged = 0
         for answer in found:

@@ -57,14 +57,14 @@ def recorder(server: Server) -> Recorder:
     return states
 
 
-def started(server: Server, port: int = 0) -> On:
+def start_server(server: Server, port: int = 0) -> On:
     server.start(port)
     state = server.wait_until_settled(SECONDS)
     assert isinstance(state, On)
     return state
 
 
-def failed(server: Server, port: int = 0) -> Failed:
+def fail_to_start(server: Server, port: int = 0) -> Failed:
     server.start(port)
     state = server.wait_until_settled(SECONDS)
     assert isinstance(state, Failed)
@@ -82,7 +82,7 @@ def taken_port(stack: ExitStack, host: str = "127.0.0.1") -> int:
 
 
 def test_states_are_reported_in_order(server: Server, recorder: Recorder) -> None:
-    state = started(server)
+    state = start_server(server)
     server.stop()
     assert state.url == f"http://127.0.0.1:{state.port}"
     assert [recorder.get(timeout=SECONDS) for _ in range(4)] == [Off(), Starting(0), state, Off()]
@@ -90,7 +90,7 @@ def test_states_are_reported_in_order(server: Server, recorder: Recorder) -> Non
 
 
 def test_a_server_moves_to_another_port_or_stays_where_it_is(server: Server, recorder: Recorder) -> None:
-    first = started(server)
+    first = start_server(server)
     with ExitStack() as stack:
         port = taken_port(stack)
         with pytest.raises(PortInUseError) as caught:
@@ -106,7 +106,7 @@ def test_a_server_moves_to_another_port_or_stays_where_it_is(server: Server, rec
         socket.create_connection(("127.0.0.1", first.port), timeout=SECONDS)
 
 
-def test_it_is_on_only_when_it_answers(server: Server, recorder: Recorder) -> None:
+def test_the_server_is_on_only_when_it_answers(server: Server, recorder: Recorder) -> None:
     answered = []
 
     def connect(state: ServerState) -> None:
@@ -116,14 +116,14 @@ def test_it_is_on_only_when_it_answers(server: Server, recorder: Recorder) -> No
                 answered.append(connection.recv(12))
 
     server.subscribe(connect)
-    started(server)
+    start_server(server)
     assert answered == [b"HTTP/1.1 200"]
     assert recorder.get(timeout=SECONDS) == Off()
 
 
 def test_start_and_stop_may_be_called_again(server: Server) -> None:
     server.stop()
-    state = started(server)
+    state = start_server(server)
     server.start(0)
     server.start(state.port)
     assert server.wait_until_settled(SECONDS) is state
@@ -150,9 +150,9 @@ def test_a_failed_start_is_reported_and_frees_the_port(
 
     with monkeypatch.context() as broken:
         broken.setattr("plantdesk.api.api_thread._create_loop", fail)
-        state = failed(server, port)
+        state = fail_to_start(server, port)
     assert type(state.error) is expected
-    started(server, port)
+    start_server(server, port)
 
 
 def test_a_listener_may_stop_the_server_or_fail(server: Server, recorder: Recorder) -> None:
@@ -170,7 +170,7 @@ def test_a_subscription_ends(server: Server, recorder: Recorder) -> None:
     late: Recorder = SimpleQueue()
     unsubscribe = server.subscribe(late.put)
     unsubscribe()
-    started(server)
+    start_server(server)
     assert recorder.get(timeout=SECONDS) == late.get(timeout=SECONDS) == Off()
     assert late.empty()
 
@@ -200,13 +200,13 @@ def test_it_may_be_called_by_several_threads(server: Server) -> None:
 def test_a_port_in_use_is_reported_with_a_free_one(server: Server, host: str) -> None:
     with ExitStack() as stack:
         port = taken_port(stack, host)
-        state = failed(server, port)
+        state = fail_to_start(server, port)
         assert isinstance(state.error, PortInUseError)
         assert str(port) in str(state.error)
         free = state.error.free_port
         assert free is not None
         assert str(free) in str(state.error)
-        assert started(server, free) == On(f"http://127.0.0.1:{free}", free)
+        assert start_server(server, free) == On(f"http://127.0.0.1:{free}", free)
 
 
 @pytest.mark.parametrize("is_same", [True, False])
@@ -217,8 +217,8 @@ def test_the_plantdesk_that_has_the_port_is_named(store: SqliteStore, tmp_path: 
         second = Server(store, here, tmp_path / "run")
         for each in (first, second):
             stack.callback(each.stop)
-        on = started(first)
-        error = failed(second, on.port).error
+        on = start_server(first)
+        error = fail_to_start(second, on.port).error
         assert isinstance(error, PortOfPlantDeskError)
         assert error.is_same == is_same
         assert (here if is_same else other).url in str(error)
@@ -234,7 +234,7 @@ def test_an_unreadable_store_is_reported(tmp_path: Path) -> None:
         for file in tmp_path.glob("gone.db*"):
             file.unlink()
         server = Server(store, location_of(path), tmp_path / "run")
-        assert str(failed(server).error)
+        assert str(fail_to_start(server).error)
         server.stop()
 
 
@@ -259,7 +259,7 @@ def test_an_unresponsive_server_is_reported_until_it_answers(serve: Serve, monke
 
 
 def test_it_answers_on_both_loopbacks_and_nowhere_else(server: Server) -> None:
-    state = started(server)
+    state = start_server(server)
     for host in ("127.0.0.1", "::1"):
         socket.create_connection((host, state.port), timeout=SECONDS).close()
     with pytest.raises(OSError):  # noqa: PT011  refused or out of reach, as the system likes

@@ -16,7 +16,7 @@ def add(activity: Activity, source: Source, *ids: int, is_new: bool = True) -> N
         activity.record_added(source, plant(plant_id, source), is_new=is_new)
 
 
-def seen(activity: Activity) -> list[tuple[str, int, int | None]]:
+def list_entries(activity: Activity) -> list[tuple[str, int, int | None]]:
     """Return program, number of plants and latest id of each entry, 0 for a refused one."""
     labels = [(answer.source.label or "" if answer.source else "", answer) for answer in activity.entries()]
     return [(label, answer.requests if answer.number is None else 0, answer.plant_id) for label, answer in labels]
@@ -27,7 +27,7 @@ def test_plants_of_programs_that_alternate_are_one_entry_for_each_program() -> N
     for plant_id in range(1, 1201, 2):
         add(activity, FAST, plant_id)
         add(activity, GOOD, plant_id + 1)
-    assert seen(activity) == [("watcher", 600, 1200), ("fast-one", 600, 1199)]
+    assert list_entries(activity) == [("watcher", 600, 1200), ("fast-one", 600, 1199)]
     assert activity.total == 1200
 
 
@@ -36,7 +36,7 @@ def test_a_fast_program_displaces_no_refused_request() -> None:
     activity.record_refused(ErrorNumber.ID_TAKEN, "taken", GOOD, {"id": 5})
     for plant_id in range(700):
         add(activity, Source(plant_id, SourceKind.TOKEN, str(plant_id)), plant_id)
-    assert ("watcher", 0, 5) in seen(activity)
+    assert ("watcher", 0, 5) in list_entries(activity)
     assert activity.total == 701
 
 
@@ -46,7 +46,7 @@ def test_a_refused_request_ends_the_run_of_its_program() -> None:
     activity.record_refused(ErrorNumber.ID_TAKEN, "taken", FAST, {"id": 2})
     add(activity, FAST, 3)
     add(activity, FAST, 3, 3, is_new=False)
-    assert seen(activity) == [("fast-one", 2, 3), ("fast-one", 1, 3), ("fast-one", 0, 2), ("fast-one", 2, 2)]
+    assert list_entries(activity) == [("fast-one", 2, 3), ("fast-one", 1, 3), ("fast-one", 0, 2), ("fast-one", 2, 2)]
 
 
 def test_requests_that_are_refused_for_one_reason_are_one_entry() -> None:

@@ -38,7 +38,7 @@ def test_plants_of_one_change_are_no_mistake(
     ],
     ids=["numbers", "folded", "extremes"],
 )
-def test_the_natural_order(ordered: list[str]) -> None:
+def test_natural_keys_sort_numbers_by_value(ordered: list[str]) -> None:
     mixed = ordered[::-1]
     assert sorted(mixed, key=natural_key) == ordered
 

@@ -148,7 +148,7 @@ def test_a_spelling_without_spare_blanks_is_kept_however_few_plants_have_it() ->
     assert [*group] == ["Kitchen", "kitchen", "kitchen "]
 
 
-def test_branches_that_are_alike_are_a_group_and_tags_that_differ_above_alone_are_none() -> None:
+def test_alike_branches_are_a_group_but_tags_that_differ_only_above_are_not() -> None:
     tags = {"greenhouse/bench 1": 1116, "Greenhouse/Bench 1": 1133, "greenhouse/bench 2": 1, "Greenhouse/bench 2": 4}
     assert sorted([*group.items()] for group in similar_groups(tags, SimilarityOptions(ignore_letter=False))) == [
         [("Greenhouse", 1137), ("greenhouse", 1117)],

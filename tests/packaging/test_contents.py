@@ -24,7 +24,7 @@ LINKS = {"/xcb": ["libQt6XcbQpa.so.6", "libc.so.6"], "/gtk": ["libQt6XcbQpa.so.6
 
 
 def test_a_library_that_nothing_links_to_is_left_out_with_its_symlinks() -> None:
-    kept = [entry[0] for entry in contents.needed(ENTRIES, lambda file: LINKS.get(file, []))]
+    kept = [entry[0] for entry in contents.drop_unlinked_libraries(ENTRIES, lambda file: LINKS.get(file, []))]
     assert set(kept) == {entry[0] for entry in ENTRIES} - {"libgtk-3.so.0", "libgtk.so"}
 
 
@@ -41,7 +41,7 @@ def test_a_library_that_nothing_links_to_is_left_out_with_its_symlinks() -> None
     ],
 )
 def test_unused_files_and_system_libraries_are_left_out(name: str) -> None:
-    assert not contents.requested((name, "/somewhere", "BINARY"), contents.host_libraries())
+    assert not contents.belongs_in_bundle((name, "/somewhere", "BINARY"), contents.read_host_libraries())
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_unused_files_and_system_libraries_are_left_out(name: str) -> None:
     ],
 )
 def test_files_that_the_program_needs_are_kept(name: str) -> None:
-    assert contents.requested((name, "/somewhere", "BINARY"), contents.host_libraries())
+    assert contents.belongs_in_bundle((name, "/somewhere", "BINARY"), contents.read_host_libraries())
 
 
 def test_no_module_that_the_program_imports_is_excluded() -> None:
@@ -72,19 +72,19 @@ def test_no_module_that_the_program_imports_is_excluded() -> None:
 
 
 def test_all_modules_of_the_program_are_included() -> None:
-    assert {"plantdesk.cli.main", "plantdesk.ui.api_access.dialog"} <= set(contents.imported())
+    assert {"plantdesk.cli.main", "plantdesk.ui.api_access.dialog"} <= set(contents.list_imported_modules())
 
 
 @pytest.mark.parametrize(("system", "is_kept"), [("linux", False), ("win32", True), ("darwin", True)])
 def test_no_slow_hook_runs_before_the_entry(system: str, is_kept: bool, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: FBT001
     monkeypatch.setattr(sys, "platform", system)
-    assert contents.runs_first("pyi_rth_pyside6") == is_kept  # it imports Qt, for each command
-    assert not any(map(contents.runs_first, ("pyi_rth_inspect", "pyi_rth_multiprocessing")))
-    assert contents.runs_first("entry")
+    assert contents.keeps_hook("pyi_rth_pyside6") == is_kept  # it imports Qt, for each command
+    assert not any(map(contents.keeps_hook, ("pyi_rth_inspect", "pyi_rth_multiprocessing")))
+    assert contents.keeps_hook("entry")
 
 
 def test_every_icon_that_the_program_reads_is_a_resource() -> None:
-    found = {Path(source).name: folder for source, folder in contents.resources()}
+    found = {Path(source).name: folder for source, folder in contents.list_data()}
     assert found["plantdesk.svg"] == str(Path("resources/icons"))
     assert found["check.svg"] == str(Path("resources/icons/lucide"))
     assert "plantdesk.icns" not in found
@@ -114,16 +114,16 @@ def test_every_icon_that_the_program_reads_is_a_resource() -> None:
 )
 def test_libraries_on_each_system_have_a_licence(name: str) -> None:
     assert notices.BINARY.search(name)
-    assert notices.uncovered([name], notices.libraries()) == []
+    assert notices.find_uncovered([name], notices.read_libraries()) == []
 
 
 def test_a_library_of_unknown_origin_is_named() -> None:
     unknown = "_internal/libunknown.so.3"
-    assert notices.uncovered([unknown, "_internal/resources/icons/x.svg"], notices.libraries()) == [unknown]
+    assert notices.find_uncovered([unknown, "_internal/resources/icons/x.svg"], notices.read_libraries()) == [unknown]
 
 
 def test_the_notices_hold_each_licence_once_and_say_how_to_replace_qt() -> None:
-    text = notices.notices([*notices.libraries(), *notices.packages()], "MIT")
+    text = notices.format_notices([*notices.read_libraries(), *notices.list_packages()], "MIT")
     assert text.count("GNU LESSER GENERAL PUBLIC LICENSE\n") == 3  # version 2.1 names itself twice
     assert text.count("GNU GENERAL PUBLIC LICENSE\n") == 1
     assert "_internal/PySide6" in text
@@ -133,14 +133,14 @@ def test_the_notices_hold_each_licence_once_and_say_how_to_replace_qt() -> None:
 
 
 def test_every_python_package_brings_its_licence() -> None:
-    assert [part.name for part in notices.packages() if not part.texts or part.licence == "NOASSERTION"] == []
+    assert [part.name for part in notices.list_packages() if not part.texts or part.licence == "NOASSERTION"] == []
 
 
 def test_the_sbom_lists_what_is_there_and_is_the_same_each_time() -> None:
-    parts = notices.present(["_internal/libssl.so.3"], notices.libraries())
+    parts = notices.select_present(["_internal/libssl.so.3"], notices.read_libraries())
     assert "OpenSSL" in [part.name for part in parts]
     assert "SQLite" not in [part.name for part in parts]
-    document = notices.sbom([*parts, *notices.packages()])
+    document = notices.build_sbom([*parts, *notices.list_packages()])
     references = [component["purl"] for component in document["components"]]  # type: ignore[attr-defined]
     assert len(set(references)) == len(references)
-    assert json.dumps(document) == json.dumps(notices.sbom([*parts, *notices.packages()]))
+    assert json.dumps(document) == json.dumps(notices.build_sbom([*parts, *notices.list_packages()]))

@@ -90,7 +90,7 @@ def test_a_moved_checkout_and_another_python_ask_for_a_new_one(
     assert not made.has("")
 
 
-def test_other_pins_ask_for_a_new_one(made: Offline, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_other_pins_make_it_outdated(made: Offline, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     shutil.copytree(pins.HASHES, tmp_path / "hashes")
     monkeypatch.setattr(pins, "HASHES", tmp_path / "hashes")
     assert made.has("")
@@ -98,7 +98,7 @@ def test_other_pins_ask_for_a_new_one(made: Offline, monkeypatch: pytest.MonkeyP
     assert not made.has("")
 
 
-def test_a_python_that_is_gone_asks_for_a_new_one(made: Offline) -> None:
+def test_a_missing_python_makes_it_outdated(made: Offline) -> None:
     made.python.unlink()
     assert not made.has("")
 

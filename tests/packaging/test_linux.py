@@ -41,7 +41,7 @@ def bundle_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / "_internal" / "libx.so").symlink_to("libx.so.1")
     (folder / "plantdesk").write_bytes(b"program")
     (folder / "plantdesk").chmod(0o755)
-    monkeypatch.setattr("bundle.freeze.ready", lambda: folder)
+    monkeypatch.setattr("bundle.freeze.ensure_frozen", lambda: folder)
     return folder
 
 
@@ -191,4 +191,4 @@ def test_the_newest_required_glibc_is_found() -> None:
     if shutil.which("readelf") is None:
         pytest.skip("binutils are not installed")
     assert elf.is_elf(Path(sys.executable).resolve())
-    assert elf.required_glibc(Path(sys.executable).resolve()) >= (2, 2, 5)
+    assert elf.find_required_glibc(Path(sys.executable).resolve()) >= (2, 2, 5)

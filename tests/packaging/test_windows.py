@@ -91,7 +91,7 @@ def test_the_installer_looks_for_the_mutex_that_the_program_holds() -> None:
 
 
 def test_the_size_is_that_of_the_files(frozen: Path) -> None:
-    assert freeze.size(frozen) == 6
+    assert freeze.measure_size(frozen) == 6
 
 
 @NEEDS_SHELL
@@ -106,7 +106,7 @@ def test_both_executables_are_signed_where_there_is_a_command(
 
 @NEEDS_SHELL
 @NEEDS_MAKENSIS
-def test_installer_and_uninstaller_are_signed_by_a_command_that_makensis_does_not_get(
+def test_installer_and_uninstaller_are_signed_by_a_command_unknown_to_makensis(
     frozen: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     signed = tmp_path / "signed"

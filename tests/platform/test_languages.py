@@ -93,7 +93,7 @@ def test_only_files_named_like_a_language_are_offered(tmp_path: Path, monkeypatc
         ("en", ["de-DE"], "en"),
     ],
 )
-def test_the_language_is_that_of_the_setting_or_the_first_of_the_system_that_is_known(
+def test_the_language_is_the_setting_or_the_first_known_one_of_the_system(
     setting: str, of_system: list[str], language: str
 ) -> None:
     assert choose(setting, of_system, ["de", "en", "fr", "pt_BR", "zh_TW"]) == language

@@ -118,7 +118,7 @@ def test_an_invalid_response_is_ignored(body: bytes, status: int, caplog: pytest
     ],
     ids=["no HTTP", "breaks off", "many fields", "deep"],
 )
-def test_an_odd_answer_is_ignored(answer: bytes, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_answer_that_is_no_release_is_ignored(answer: bytes, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO")
     with socket.create_server(("127.0.0.1", 0)) as server:
 

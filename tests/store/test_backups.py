@@ -167,7 +167,7 @@ def test_a_link_in_place_of_the_folder_is_not_followed_to_other_files(path: Path
 # --- which stay ----------------------------------------------------------------------------------
 
 
-def made(kind: BackupKind, *ages: timedelta) -> list[Backup]:
+def make_backups(kind: BackupKind, *ages: timedelta) -> list[Backup]:
     moments = [round((_NOW - age).timestamp() * 1000) for age in ages]
     return [Backup(Path(f"{kind}-{moment}"), moment, kind, 1) for moment in moments]
 
@@ -178,7 +178,7 @@ def kept(backups: list[Backup]) -> list[datetime]:
 
 
 def test_a_year_of_hourly_backups_leaves_hours_days_and_months() -> None:
-    times = kept(made(BackupKind.AUTOMATIC, *(timedelta(hours=hours) for hours in range(24 * 400))))
+    times = kept(make_backups(BackupKind.AUTOMATIC, *(timedelta(hours=hours) for hours in range(24 * 400))))
     assert times[:24] == [_NOW - timedelta(hours=hours) for hours in range(24)]
     days = [time.date() for time in times[24:36]]  # today and yesterday are among the hours
     assert days == [(_NOW - timedelta(days=days)).date() for days in range(2, 14)]
@@ -192,10 +192,10 @@ def test_thinning_again_and_again_keeps_what_thinning_once_would() -> None:
     hours = [timedelta(hours=hours) for hours in range(24 * 40, -1, -1)]
     step: list[Backup] = []
     for age in hours:
-        step += made(BackupKind.AUTOMATIC, age)
+        step += make_backups(BackupKind.AUTOMATIC, age)
         gone = set(expired_backups(step))
         step = [each for each in step if each not in gone]
-    everything = made(BackupKind.AUTOMATIC, *hours)
+    everything = make_backups(BackupKind.AUTOMATIC, *hours)
     assert kept(step)[-24:] == kept(everything)[-24:]
     assert {time.date() for time in kept(step)} >= {time.date() for time in kept(everything)[-24:]}
     assert len(step) <= 24 + 14 + 12
@@ -203,12 +203,12 @@ def test_thinning_again_and_again_keeps_what_thinning_once_would() -> None:
 
 def test_backups_made_by_hand_stay_and_those_before_changes_are_counted() -> None:
     years = [timedelta(days=400 * number) for number in range(1, 31)]
-    assert len(kept(made(BackupKind.BY_HAND, *years))) == 30
-    assert kept(made(BackupKind.BEFORE_RESTORE, *years)) == [_NOW - age for age in years[:10]]
+    assert len(kept(make_backups(BackupKind.BY_HAND, *years))) == 30
+    assert kept(make_backups(BackupKind.BEFORE_RESTORE, *years)) == [_NOW - age for age in years[:10]]
 
 
 def test_fewer_automatic_backups_stay_where_the_user_wants_fewer() -> None:
-    backups = made(BackupKind.AUTOMATIC, *(timedelta(hours=hours) for hours in range(24 * 400)))
+    backups = make_backups(BackupKind.AUTOMATIC, *(timedelta(hours=hours) for hours in range(24 * 400)))
     gone = set(expired_backups(backups, 3))
     assert [backup for backup in backups if backup not in gone] == backups[:3]
 

@@ -273,7 +273,7 @@ class _CancelledError(Exception):
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
 @pytest.mark.parametrize("how", ["killed", "cancelled"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_half_a_copy_is_nothing(new: New, kind: str, how: str) -> None:
+def test_an_interrupted_copy_leaves_no_usable_store(new: New, kind: str, how: str) -> None:
     source, target = new("sqlite"), new(kind)
     with closing(source.open()) as store:
         fill(store)

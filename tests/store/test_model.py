@@ -18,7 +18,7 @@ from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.database import runner_of
 from plantdesk.store.sqlite.store import SqliteStore
 from tests.support.cases import runs
-from tests.support.store_model import LETTERS, Entry, StoreBesideDict, ids_, shown, tags
+from tests.support.store_model import LETTERS, Entry, StoreBesideDict, ids_, tags
 
 _with_nul = st.text(LETTERS | st.just("\0"), max_size=6)
 
@@ -58,7 +58,7 @@ class FileBesideDict(StoreBesideDict):
         assert difference is not None
         gone, back = self.plants.keys() - plants.keys(), plants.keys() - self.plants.keys()
         assert (difference.leaving.size, difference.returning.size) == (len(gone), len(back))
-        if {key: shown(entry) for key, entry in plants.items()} == {key: shown(e) for key, e in self.plants.items()}:
+        if {key: entry.fields for key, entry in plants.items()} == {key: e.fields for key, e in self.plants.items()}:
             assert (restored.saved, restored.change) == (None, None)
             return
         assert restored.saved is not None

@@ -78,6 +78,10 @@ class Entry(NamedTuple):
         return self.change or -self.seq
 
     @property
+    def fields(self) -> tuple[str, str | None, str | None]:
+        return self.name, self.tag, self.note
+
+    @property
     def texts(self) -> tuple[str, str, str]:
         """What an undo compares with the plant that has the id now."""
         return self.name, self.tag or "", self.note or ""
@@ -328,7 +332,7 @@ class StoreBesideDict(RuleBasedStateMachine):
         chosen = {
             key
             for key, entry in self.plants.items()
-            if self.has(key, text) and (tag is UNCHANGED or tag == entry.tag) and (ids is None or key in ids)
+            if self.match(key, text) and (tag is UNCHANGED or tag == entry.tag) and (ids is None or key in ids)
         }
         terms: list[Term] = [] if isinstance(tag, Unchanged) else [HasTag(tag, is_exact=True)]
         selection = _words(text, *terms)._replace(ids=ids)
@@ -481,7 +485,7 @@ class StoreBesideDict(RuleBasedStateMachine):
         view = view._replace(plants=_words(text))
         found = [plant_id for chunk in self.reader.ids(view) for plant_id in chunk]
         assert found == [
-            plant_id for plant_id in self.sort_ids(view.order, descending=view.descending) if self.has(plant_id, text)
+            plant_id for plant_id in self.sort_ids(view.order, descending=view.descending) if self.match(plant_id, text)
         ]
 
     def sort_ids(self, order: Order, *, descending: bool) -> list[int]:
@@ -509,7 +513,7 @@ class StoreBesideDict(RuleBasedStateMachine):
             found.sort(key=lambda plant_id: self.plants[plant_id].tag is None)
         return found
 
-    def has(self, plant_id: int, text: str) -> bool:
+    def match(self, plant_id: int, text: str) -> bool:
         entry = self.plants[plant_id]
         texts = [entry.name, entry.tag or ""]
         return all(
@@ -561,10 +565,6 @@ class StoreBesideDict(RuleBasedStateMachine):
 
 def _words(text: str, *terms: Term) -> Selection:
     return Selection.of(*map(Contains, text.split()), *terms)
-
-
-def shown(entry: Entry) -> tuple[str, str | None, str | None]:
-    return entry.name, entry.tag, entry.note
 
 
 def _new(plant_id: int, entry: Entry) -> NewPlant:

@@ -388,7 +388,7 @@ def test_a_file_that_changes_while_it_is_read(tmp_path: Path, change: str) -> No
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX file modes and pipes")
-def test_other_things_than_files(tmp_path: Path, refused: Refused) -> None:
+def test_folders_and_unknown_formats_are_refused_and_a_pipe_is_read(tmp_path: Path, refused: Refused) -> None:
     assert "It is a folder" in refused("import", str(tmp_path), "--format", "csv")
     (tmp_path / "plants").touch()
     assert "commands also take --format." in refused("import", str(tmp_path / "plants"))
@@ -461,7 +461,7 @@ def test_an_interrupt_leaves_nothing(number: str, code: int) -> None:
     assert not list(paths.database_file().parent.glob("*.new"))
 
 
-def test_no_wrong_map(capfd: pytest.CaptureFixture[str]) -> None:
+def test_wrong_values_of_map_and_on_clash_are_refused(capfd: pytest.CaptureFixture[str]) -> None:
     for arguments in (["--map", "height=x"], ["--map", "name=a", "--map", "name=b"], ["--on-clash", "x"]):
         with pytest.raises(SystemExit):
             main(["import", "x.csv", *arguments])

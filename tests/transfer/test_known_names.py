@@ -38,11 +38,11 @@ def test_names_are_found_by_their_beginning_without_case_and_accents(names: Know
 
 
 def test_what_the_list_was_made_of(names: KnownNames) -> None:
-    about = names.about()
+    about = names.info()
     assert about is not None
     assert (about.source, about.names) == ("wfo.txt", len(NAMES))
     names.replace(["Oak", "Oak", "", "x" * 501], "oaks.txt")
-    about = names.about()
+    about = names.info()
     assert about is not None
     assert (about.source, about.names) == ("oaks.txt", 1)
     assert names.beginning("Salvia", 9) == []
@@ -73,15 +73,15 @@ def test_a_foreign_file_is_not_used_and_left_as_it_is(names: KnownNames, tmp_pat
         connection.execute("CREATE TRIGGER t AFTER INSERT ON list BEGIN SELECT 1; END")
         connection.commit()
     before = file.read_bytes()
-    assert (names.about(), names.beginning("S", 9)) == (None, [])
+    assert (names.info(), names.beginning("S", 9)) == (None, [])
     assert file.read_bytes() == before
     for content in (b"", b"no database", before[: len(before) // 2]):
         file.write_bytes(content)
-        assert (names.about(), names.beginning("S", 9)) == (None, [])
+        assert (names.info(), names.beginning("S", 9)) == (None, [])
 
 
 @pytest.mark.usefixtures("names")
 def test_a_link_is_not_followed(tmp_path: Path) -> None:
     link = tmp_path / "link"
     link.symlink_to(tmp_path / "plants.db-names")
-    assert KnownNames(link).about() is None
+    assert KnownNames(link).info() is None

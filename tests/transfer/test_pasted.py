@@ -59,7 +59,7 @@ def test_rows_that_are_no_plants_are_refused() -> None:
     assert [(row.line, row.values) for row in pasted.refused] == [(4, {"id": "x", "name": "Ivy"})]
 
 
-def test_tabs_and_lines_do_not_multiply() -> None:
+def test_a_wide_pasted_table_of_many_rows_is_refused() -> None:
     """Each of 30,000 rows would get 30,000 cells."""
     with pytest.raises(PlantDeskError, match="30,001 columns"):
         pasted_plants("\t" * 30_000 + "a\n" + "b\n" * 30_000, 100)

@@ -55,7 +55,7 @@ def check(widget: QWidget) -> None:
         assert not any(part in each.toolTip() for part in ("<img", "<h1", "<a ", "\u202e", "\0"))
 
 
-def shown(qtbot: QtBot, widget: QWidget) -> QWidget:
+def show_widget(qtbot: QtBot, widget: QWidget) -> QWidget:
     qtbot.addWidget(widget)
     widget.resize(700, widget.sizeHint().height())
     widget.show()
@@ -64,7 +64,7 @@ def shown(qtbot: QtBot, widget: QWidget) -> QWidget:
 
 def test_the_status_line(qtbot: QtBot, theme: Theme, name: str) -> None:
     line = ApiStatus(theme)
-    shown(qtbot, line)
+    show_widget(qtbot, line)
     height = line.sizeHint().height()
     line.show_changes(Changes((PlantRow(1, name, name, 0, Source(3, SourceKind.TOKEN, name, 1)),)))
     check(line)
@@ -77,7 +77,7 @@ def test_messages_bars_and_pages_without_rows(qtbot: QtBot, theme: Theme, name: 
     line, bar = MessageLine(theme), InfoBar(theme)
     page = StatePage(theme, "search-x", "muted", "No plants match")
     for widget in (line, bar, page):
-        shown(qtbot, widget)
+        show_widget(qtbot, widget)
     bar.show_state(Tone.WARNING, name, name)
     page.set_text(name)
     for width in (300, 900):
@@ -121,7 +121,7 @@ def test_a_tool_tip_is_wrapped_and_read_without_markup(qtbot: QtBot) -> None:
 def test_the_tokens(qtbot: QtBot, theme: Theme, bridge: Bridge, store: SqliteStore, name: str) -> None:
     """The store refuses a token whose name is not printable."""
     panel = TokenPanel(theme, bridge, store.tokens)
-    shown(qtbot, panel)
+    show_widget(qtbot, panel)
     store.tokens.create(name).result(SECONDS)
     panel.refresh()
     table = panel.findChildren(QTableView)[0]
@@ -148,7 +148,7 @@ def test_the_preview_of_a_restore(
     backup.rename(file)
     add(name)
     dialog = RestoreDialog(theme, bridge, FileBackups(store.path))
-    shown(qtbot, dialog)
+    show_widget(qtbot, dialog)
     dialog.choose_file(file)
     qtbot.waitUntil(lambda: any("Goes: 1 plant" in label.text() for label in dialog.findChildren(QLabel)))
     check(dialog)

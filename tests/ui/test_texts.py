@@ -21,7 +21,7 @@ def test_the_age_of_a_timestamp(seconds: int, words: str) -> None:
     assert age_text(NOW - seconds * 1000, NOW) == words
 
 
-def test_an_older_one_by_its_day() -> None:
+def test_the_age_of_an_older_time_is_its_day() -> None:
     assert "26" in age_text(NOW - 90_000_000, NOW)
 
 

@@ -273,7 +273,7 @@ def test_a_plant_that_is_saved_leaves_the_focus_where_the_user_has_gone_on(user:
     assert user.name.hasFocus()
 
 
-def test_when_the_last_row_is_deleted_the_focus_goes_to_the_search_and_not_to_a_button(user: WorkspaceDriver) -> None:
+def test_after_the_last_row_is_deleted_the_search_has_the_focus(user: WorkspaceDriver) -> None:
     user.table.setFocus()
     user.press(Qt.Key.Key_A, CONTROL)
     user.press(Qt.Key.Key_Delete)
@@ -303,7 +303,7 @@ def test_enter_presses_a_button_of_the_status_bar_and_escape_leaves_it(user: Wor
     assert user.name.hasFocus()
 
 
-def test_escape_closes_the_notice_of_the_server_then_clears_the_search_then_goes_back_to_name(
+def test_escape_closes_the_notice_then_clears_the_search_then_goes_to_name(
     user: WorkspaceDriver, store: SqliteStore
 ) -> None:
     store.tokens.create("greenhouse").result(SECONDS)
@@ -360,7 +360,7 @@ def test_copy_in_the_menu_copies_the_selected_rows(user: WorkspaceDriver) -> Non
     assert "Basil" in QGuiApplication.clipboard().text()
 
 
-def test_the_keys_of_commands_that_the_open_menu_could_not_run_work_when_it_is_closed(user: WorkspaceDriver) -> None:
+def test_keys_of_commands_disabled_in_an_open_menu_work_when_it_is_closed(user: WorkspaceDriver) -> None:
     QGuiApplication.clipboard().clear()
     user.table.setFocus()
     assert "Paste" not in user.enabled("Edit")

@@ -40,7 +40,7 @@ def test_a_messy_list_is_cleaned(screen: Screen, tmp_path: Path) -> None:
         plants: dict[int, tuple[str, str | None]] = {
             number: (name, tag or None) for number, (name, tag) in enumerate(rows, 1)
         }
-        has(user, plants)
+        check(user, plants)
 
         user.click_item("No tag")  # so that the tags are in the sidebar alone
         for shown, wrong, right in TIDIED:  # renaming a tag to one that is there merges both
@@ -49,7 +49,7 @@ def test_a_messy_list_is_cleaned(screen: Screen, tmp_path: Path) -> None:
             user.type_lines(right)
             user.click("Merge")
             plants = {key: (name, right if tag == wrong else tag) for key, (name, tag) in plants.items()}
-            has(user, plants)
+            check(user, plants)
             user.expect_no_item(shown)  # then the tags below it are where they stay
 
         user.click_item("No tag")  # of those without a place, all of one kind move to the office, at once
@@ -59,15 +59,15 @@ def test_a_messy_list_is_cleaned(screen: Screen, tmp_path: Path) -> None:
         user.press("ctrl+a", "ctrl+t", into="Tag of")
         user.type_lines("office")
         plants = {key: moved(*plant) for key, plant in plants.items()}
-        has(user, plants)
+        check(user, plants)
 
         user.click_item("All plants")
         user.search("basil -tag:office")
         user.click_item("Basil, sweet")
         user.press("ctrl+a", "Delete")
-        has(user, {key: plant for key, plant in plants.items() if plant[0] != "Basil, sweet" or plant[1] == "office"})
+        check(user, {key: plant for key, plant in plants.items() if plant[0] != "Basil, sweet" or plant[1] == "office"})
         user.press("ctrl+z")
-        has(user, plants)
+        check(user, plants)
 
 
 def moved(name: str, tag: str | None) -> tuple[str, str | None]:
@@ -75,6 +75,6 @@ def moved(name: str, tag: str | None) -> tuple[str, str | None]:
     return (name, "office") if name == "Ficus benjamina" and tag is None else (name, tag)
 
 
-def has(user: User, plants: dict[int, tuple[str, str | None]]) -> None:
+def check(user: User, plants: dict[int, tuple[str, str | None]]) -> None:
     """Wait until these are all plants."""
     until(lambda: {key: (name, tag) for key, name, tag in user.plants()} == plants, "the store has these plants")

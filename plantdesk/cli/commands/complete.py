@@ -22,7 +22,7 @@ _MAX_NAME_LENGTH = 300
 
 
 def run(kind: str, words: Sequence[str]) -> int:
-    """Print the names of `tokens`, `tags` or `backups` of the store in `words`. Creates nothing."""
+    """Print the `tokens`, `tags` or `backups`, as `kind` says, of the store in `words`; never create a store."""
     with contextlib.suppress(PlantDeskError, OSError):
         database = _find_database(words)
         output.write("\n".join(shortened(name, _MAX_NAME_LENGTH) for name in _list_names(kind, database)))
@@ -37,7 +37,7 @@ def _list_names(kind: str, database: StoreLocation) -> Iterable[str]:
 
 
 def _find_database(words: Sequence[str]) -> StoreLocation:
-    """Return the store in the words; bash splits `--database=FILE` into three."""
+    """Return the store of --database, otherwise the default; bash splits `--database=FILE` into three words."""
     parts = [part for word in words for part in word.split("=", 1) if part]
     for option, value in itertools.pairwise(parts):
         if option == "--database":

@@ -31,7 +31,7 @@ _MAX_PREVIEWED_IDS = 10
 
 
 def duplicates(options: argparse.Namespace) -> int:
-    """Print the groups of plants that are alike, or merge each. Raises PlantDeskError."""
+    """Print the groups of plants that are alike or, with --merge, merge each group. Raises PlantDeskError."""
     _check_options(options)
     with open_reader(options.database) as reader:
         groups = reader.duplicates(by_tag=options.by == "name-tag")
@@ -66,14 +66,14 @@ def _check_options(options: argparse.Namespace) -> None:
 
 
 def _merge_groups(groups: PlantGroups, intentional: set[int], options: argparse.Namespace) -> None:
-    """Merge the groups except the `intentional` ones."""
+    """Merge the groups except the `intentional` ones, which seem to be wanted, and report how many these are."""
     if len(intentional) < len(groups.sizes):
         _merge(MergePlants(groups.without(intentional), KeepRule(options.keep or KeepRule.LOWEST_ID)), options)
     _report_intentional(sum(groups.sizes[group] for group in intentional), len(intentional))
 
 
 def merge(options: argparse.Namespace) -> int:
-    """Merge plants into another one. Raises InvalidPlantError, UnknownPlantError, other PlantDeskErrors."""
+    """Merge plants into the one of --into. Raises InvalidPlantError, UnknownPlantError, other PlantDeskErrors."""
     into = parse_id(options.into)
     ids = set(map(parse_id, options.ids))
     if into in ids:
@@ -89,7 +89,7 @@ def merge(options: argparse.Namespace) -> int:
 
 
 def _merge(edit: MergePlants, options: argparse.Namespace) -> None:
-    """Make the change, after a question if several plants go, or print its effect in a dry run."""
+    """Merge and report, after a question if several plants are removed; in a dry run only print the effect."""
     groups = len(edit.groups.sizes)
     removed = len(edit.groups.ids) - groups
     if options.dry_run:
@@ -125,7 +125,7 @@ def _report_unmerged(count: int) -> None:
 
 
 def _print_merges(reader: PlantReader, edit: MergePlants) -> int:
-    """Print the first groups after the merge, and report how many plants would go; return that number."""
+    """Print what the first groups would become; report and return how many plants would be removed."""
     previewed = edit._replace(groups=edit.groups.without(range(_MAX_PREVIEWED_GROUPS, len(edit.groups.sizes))))
     removed_ids = set[int]()
     notes = dict[int, str | None]()
@@ -149,7 +149,7 @@ def _report_preview(count: int) -> int:
 
 
 def _read_members(reader: PlantReader, groups: PlantGroups) -> Iterator[Member]:
-    """Yield the plants of all groups as they are read: one group may have a million."""
+    """Yield the plants of all groups, read page by page, since one group may have a million."""
     numbers = chain.from_iterable(repeat(number, size) for number, size in enumerate(groups.sizes))
     for start in range(0, len(groups.ids), _PAGE_SIZE):
         ids = groups.ids[start : start + _PAGE_SIZE].tolist()

@@ -17,7 +17,7 @@ from plantdesk.transfer.writing import write_plants
 
 
 def export_plants(options: argparse.Namespace) -> int:
-    """Write plants to a file in insertion order; one that exists is replaced when all is written.
+    """Write plants in insertion order to a file; an existing file is replaced after the last plant is written.
 
     Raises UnknownFormatError, other PlantDeskErrors, OSError.
     """
@@ -32,7 +32,7 @@ def export_plants(options: argparse.Namespace) -> int:
 
 
 def parse_format_option(options: argparse.Namespace) -> Format | None:
-    """Return the format in the option --format."""
+    """Return the format that --format names; None without it, as the file's name then decides."""
     return None if options.format is None else Format(options.format)
 
 

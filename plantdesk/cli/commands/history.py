@@ -22,7 +22,7 @@ _MAX_SKIPPED_IDS = 10
 
 
 def list_changes(options: argparse.Namespace) -> int:
-    """Print the newest changes, of all or since a time, as a table or in JSON. Raises StoreError."""
+    """Print the newest changes, with --since only later ones, as a table or in JSON. Raises StoreError."""
     with open_reader(options.database) as reader:
         changes = [change for change in reader.history(options.limit) if change.made_at >= (options.since or 0)]
     if options.json:
@@ -77,7 +77,7 @@ def _report_undo(undone: Undone, suffix: str = "") -> None:
 
 
 def _report_latest_undo(store: PlantStore, undone: Undone, database: StoreLocation) -> None:
-    """Report an undo of the latest change: also its time, and the plants that were added since and stay."""
+    """Report an undo of the latest change with its time, and say that plants added after it are still there."""
     change = undone.change
     with closing(store.reader()) as reader:
         # Another program may have changed something since.

@@ -43,7 +43,7 @@ _MAX_NAMED_COLUMNS = 10
 
 
 def import_plants(options: argparse.Namespace) -> int:
-    """Import files and print the counts; return 1 if a row was left out.
+    """Import files and print the counts; return the exit code, 1 if a row was left out.
 
     Raises FileError, NoColumnError, UnknownFormatError, InvalidRowsError, ImportConflictError, StoreError, OSError.
     """
@@ -116,7 +116,6 @@ def _read_and_compare(
 
 
 def _exclude_standard_input(files: Sequence[Path]) -> list[Path]:
-    """Return the files except standard input."""
     return [file for file in files if str(file) != STANDARD_STREAM]
 
 
@@ -133,7 +132,7 @@ def _check_rejects(rejects: Path | None, files: Sequence[Path]) -> None:
 
 @contextmanager
 def _add_hints() -> Iterator[None]:
-    """Add to the message of an error the option that would help."""
+    """Add to the message of an error in the block the option that would help."""
     try:
         yield
     except NoColumnError as error:
@@ -157,7 +156,7 @@ def _add_hints() -> Iterator[None]:
 
 @contextmanager
 def _open_target_store(database: StoreLocation, *, dry_run: bool) -> Iterator[PlantStore]:
-    """Open the store; a dry run creates none, but compares with an empty one."""
+    """Open or create the store; in a dry run, open an empty temporary store instead of creating one."""
     with ExitStack() as stack:
         if dry_run and not database.exists():
             folder = stack.enter_context(tempfile.TemporaryDirectory())
@@ -191,7 +190,7 @@ def _print_preview(preview: Preview, files_import: FileImport, options: ImportOp
 
 
 def _describe_reading(reader: RowReader) -> str:
-    """Return how a file was read, as its summary."""
+    """Return a line with the format, encoding, columns and changed values of a file, so that errors are noticed."""
     file = reader.file
     parts = [str(file.file_format).upper() if file.file_format is not Format.JSON_LINES else "JSON Lines"]
     parts += [
@@ -214,7 +213,7 @@ def _describe_text_format(file: OpenInput) -> Iterator[str]:
 
 
 def _describe_columns(reader: RowReader) -> str:
-    """Return the columns of the fields, and the ignored ones."""
+    """Return the fields with their columns if these have other names, then the columns that are ignored."""
     fields = [field for field, name in reader.columns.items() if name == field]
     others = {field: f"from {_join_quoted([name])}" for field, name in reader.columns.items() if name != field}
     if reader.name_columns:
@@ -229,7 +228,7 @@ def _join_quoted(names: Sequence[str], separator: str = ", ") -> str:
 
 
 def _describe_codes(reader: RowReader) -> Iterator[str]:
-    """Yield a text about codes in the column of the IDs, with the option that keeps them."""
+    """Yield a text if the column of IDs holds codes, not numbers; it names the option that keeps them as notes."""
     if reader.layout.codes:
         column, _, example = reader.layout.codes
         note = reader.columns.get("note")

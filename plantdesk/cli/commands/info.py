@@ -40,7 +40,7 @@ def _wait_for_server(database: StoreLocation, deadline: float) -> Runtime | None
 
 
 def _server_as_json(database: StoreLocation, runtime: Runtime | None) -> dict[str, object]:
-    """Return the same members whether the server runs or not, for scripts."""
+    """Return a JSON object with the same members whether the server runs or not, so that scripts need no check."""
     return {
         "running": runtime is not None,
         "url": runtime and runtime.url,

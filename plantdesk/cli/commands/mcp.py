@@ -1,4 +1,4 @@
-"""`plantdesk mcp`: serves the tools to the assistant that has started it, until standard input is closed."""
+"""`plantdesk mcp`: offers plants as MCP tools to the AI assistant that started it, until standard input is closed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ back an undo."""
 
 
 def serve(options: argparse.Namespace) -> int:
-    """Serve the plants on standard input and output. Raises StoreError, and PlantDeskError without the extra."""
+    """Serve MCP on standard input and output. Raises StoreError, and PlantDeskError if the MCP SDK is not installed."""
     if options.delete and not options.write:
         options.parser.error(Text("--delete needs --write"))
     if find_spec("mcp") is None:
@@ -54,7 +54,7 @@ def serve(options: argparse.Namespace) -> int:
 
 
 def _forbid_unknown_arguments(tool: Tool) -> Tool:
-    """Let a tool refuse unknown arguments: a misspelt one would change the meaning of a call."""
+    """Change a tool so that it refuses unknown arguments: to ignore a misspelt one would change a call's meaning."""
     arguments = tool.fn_metadata.arg_model
     arguments.model_config["extra"] = "forbid"
     arguments.model_rebuild(force=True)

@@ -12,14 +12,14 @@ from plantdesk.domain.locations import StoreLocation
 from plantdesk.domain.texts import Text, shortened
 from plantdesk.platform import output
 from plantdesk.transfer.files import input_file
-from plantdesk.transfer.known_names import KnownNames, NamesList
+from plantdesk.transfer.known_names import KnownNames, NamesListInfo
 from plantdesk.transfer.name_lists import replace_list
 
 _MAX_SOURCE_LENGTH = 100
 
 
 def import_names(options: argparse.Namespace) -> int:
-    """Make the list from a file. Raises StoreError, UnknownFormatError, PlantDeskError for its content, and OSError."""
+    """Replace the list by the names in a file. Raises PlantDeskError, such as UnknownFormatError, and OSError."""
     source = input_file(options.file)
     known = _open_known_names(options.database)
     with (
@@ -35,11 +35,11 @@ def import_names(options: argparse.Namespace) -> int:
 
 
 def info(options: argparse.Namespace) -> int:
-    """Print the origin of the list. Raises StoreError, and PlantDeskError if there is no list for a text."""
+    """Print size and origin of the list. Raises StoreError, and PlantDeskError if there is no list and no --json."""
     known = _open_known_names(options.database)
     if options.json:
         values: dict[str, object] = {"names": 0, "source": None, "made_at": None}
-        if (listed := known.about()) is not None:
+        if (listed := known.info()) is not None:
             values = {"names": listed.names, "source": listed.source, "made_at": format_iso_time(listed.made_at)}
         print_json(values)
     else:
@@ -49,7 +49,7 @@ def info(options: argparse.Namespace) -> int:
 
 
 def remove(options: argparse.Namespace) -> int:
-    """Remove the list. Raises StoreError, OSError, and PlantDeskError without a list."""
+    """Remove the list and report what it was. Raises StoreError, OSError, and PlantDeskError if there is no list."""
     known = _open_known_names(options.database)
     names_list = _require_list(known)
     known.remove()
@@ -63,13 +63,13 @@ def _open_known_names(database: StoreLocation) -> KnownNames:
     return KnownNames(database.names_file)
 
 
-def _require_list(known: KnownNames) -> NamesList:
-    if (names_list := known.about()) is None:
+def _require_list(known: KnownNames) -> NamesListInfo:
+    if (names_list := known.info()) is None:
         raise PlantDeskError(Text("There is no list of known names. `plantdesk names import FILE` makes one."))
     return names_list
 
 
-def _format_title(names_list: NamesList) -> str:
+def _format_title(names_list: NamesListInfo) -> str:
     return f"{_format_count(names_list.names)} from “{shortened(names_list.source, _MAX_SOURCE_LENGTH)}”"
 
 

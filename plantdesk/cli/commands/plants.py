@@ -43,7 +43,7 @@ _FIELDS = ("id", "name", "tag", "note", "added_at", "source", "source_name")
 
 
 def add(options: argparse.Namespace) -> int:
-    """Add the plant and print its id. Raises InvalidPlantError, UnknownPlantError, IdTakenError, StoreError."""
+    """Add one plant and print its id. Raises InvalidPlantError, UnknownPlantError, IdTakenError, StoreError."""
     if options.name is None and options.like is None:
         options.parser.error(Text("give --name, or --like with the ID of a plant to copy"))
     typed_values = {"name": options.name, "tag": options.tag}
@@ -69,7 +69,7 @@ def add(options: argparse.Namespace) -> int:
 
 
 def _add_copy(options: argparse.Namespace, values: dict[str, str], plant_id: int | None) -> int:
-    """Add a copy of a plant with other `values`, as one change; return its id, by default the next free one."""
+    """Add a copy of the plant --like, changed by `values`; return the id: `plant_id`, or the next one if it is None."""
     with open_existing_store(options.database) as store, closing(store.reader()) as reader:
         row = find_plant(reader, parse_id(options.like))
         texts = {"name": row.name, **({} if row.tag is None else {"tag": row.tag}), **values}
@@ -133,7 +133,7 @@ def edit(options: argparse.Namespace) -> int:
 
 
 def _check_edit(options: argparse.Namespace) -> None:
-    """Refuse contradictory options, and a search that selects all plants."""
+    """Report contradictory options, or a search that selects all plants, as wrong usage (SystemExit)."""
     if options.replace and not options.replace[0]:
         options.parser.error(Text("OLD of --replace is empty: give the text that is to be replaced"))
     has_filter = _parse_edit_filter(options) != Filter()
@@ -143,7 +143,7 @@ def _check_edit(options: argparse.Namespace) -> None:
 
 
 def _parse_rule_options(options: argparse.Namespace) -> RewriteRule:
-    """Return the rule that the options describe, for all plants that they select."""
+    """Check the options of `edit`, and return the rule by which each selected plant is changed."""
     _check_edit(options)
     old, new = options.replace or ("", "")
     rule = RewriteRule(
@@ -173,7 +173,7 @@ def _parse_rule_options(options: argparse.Namespace) -> RewriteRule:
 
 
 def _parse_edit_filter(options: argparse.Namespace) -> Filter:
-    """Return the filter of `edit`: its --tag and --no-tag set tags instead of selecting plants."""
+    """Return the filter of `edit`, by --tagged and --untagged, as --tag and --no-tag set the new tag there."""
     return parse_filter_options(options)._replace(tag=options.tagged, without_tag=options.untagged)
 
 
@@ -207,7 +207,7 @@ def _print_changes(reader: PlantReader, selection: Selection, rule: RewriteRule)
 
 
 def quote(text: str | None) -> str:
-    """Return a text in quotes, or “nothing” for None, for a dry run."""
+    """Return a text, shortened and in quotes, or “nothing” for None, as the dry runs print values."""
     return "nothing" if text is None else f"“{_shorten(text)}”"
 
 
@@ -238,7 +238,7 @@ def delete(options: argparse.Namespace) -> int:
 
 
 def report_change(applied: Applied, database: StoreLocation) -> None:
-    """Print on standard error what was changed, and how to undo it."""
+    """Print on standard error the title of the change, and the command that undoes it."""
     if applied.change is None:
         output.report("Nothing to change.")
     else:
@@ -255,7 +255,7 @@ def find_plant(reader: PlantReader, plant_id: int) -> PlantRow:
 
 
 def find_plants(reader: PlantReader, ids: Iterable[str]) -> list[PlantRow]:
-    """Return the plants with these ids as typed. Raises InvalidPlantError, UnknownPlantError and StoreError."""
+    """Parse the typed `ids`, and return each plant once. Raises InvalidPlantError, UnknownPlantError, StoreError."""
     return [find_plant(reader, plant_id) for plant_id in dict.fromkeys(map(parse_id, ids))]
 
 
@@ -265,7 +265,7 @@ def _format_as_text(rows: Iterator[PlantRow]) -> Iterator[str]:
 
 
 def format_plant_line(row: PlantRow) -> str:
-    """Return a plant as a line of a list."""
+    """Return id, name and tag of a plant on one line, shortened, as `plantdesk list` prints it."""
     tag = "" if row.tag is None else f"  [{_shorten(row.tag)}]"
     return f"{row.id:>8}  {_shorten(row.name)}{tag}"
 
@@ -295,20 +295,20 @@ def _format_as_csv(rows: Iterator[PlantRow]) -> Iterator[str]:
 
 
 class _CsvLines(list[str]):
-    """The lines that a CSV writer writes, without its CRLF: with another line end it would not quote both CR and LF."""
+    """A file for `csv.writer`: it collects lines and removes CRLF. With another line end, CR or LF were not quoted."""
 
     def write(self, line: str) -> None:
         self.append(line.removesuffix("\r\n"))
 
 
 def batched(rows: Iterator[_Item]) -> Iterator[list[_Item]]:
-    """Yield lists of items that are printed together."""
+    """Yield the items in lists of at most `_BATCH_SIZE`, each of which is printed by one call."""
     while batch := list(itertools.islice(rows, _BATCH_SIZE)):
         yield batch
 
 
 def plant_as_json(row: PlantRow) -> dict[str, object]:
-    """Return a plant as a JSON object, also for CSV."""
+    """Return a plant as a JSON object; the members `_FIELDS` are also the columns of CSV."""
     kind = str(row.source.kind)
     label = row.source.label or None
     values = (row.id, row.name, row.tag, row.note, format_iso_time(row.added_at), kind, label)

@@ -24,7 +24,7 @@ _OPTIONAL_PACKAGE = "mcp"
 
 
 def show_help(options: argparse.Namespace) -> int:
-    """Print a page of the manual, or the help of a command with its section of the manual. Raises OSError."""
+    """Print a page of the manual, or the options of a command and its section. Raises SystemExit, OSError."""
     from plantdesk.platform import manual
 
     words = options.command
@@ -84,7 +84,7 @@ def _describe_installation() -> dict[str, object]:
 
 
 def _find_import_problems() -> list[str]:
-    """Import every module, since most are otherwise imported only when they are used."""
+    """Import every module of PlantDesk, and return a text for each that fails: most are not imported at the start."""
     import pkgutil
     from importlib import import_module
 
@@ -119,7 +119,7 @@ def _find_data_problems() -> list[str]:
 
 
 def integration(options: argparse.Namespace) -> int:
-    """Switch start at login and, on Windows, the entry in PATH; print both without options.
+    """Switch start at login and, on Windows, the entry in PATH; without options, print whether they are on.
 
     Raises OSError, and PlantDeskError if PlantDesk does not change PATH here.
     """

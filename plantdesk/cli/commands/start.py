@@ -39,7 +39,7 @@ def open_window(
 
 
 def quick(options: argparse.Namespace) -> int:
-    """Open the small window for one plant, by the PlantDesk that is open, or without it. Raises PlantDeskError."""
+    """Let a running PlantDesk show the small window that adds a plant, else start one. Raises PlantDeskError."""
     location = remembered_location(options.database, settings.read_saved())
     name = socket_name(window_key(location.key), paths.path_or_none(paths.data_folder))
     if send_request(name, WindowRequest(quick=True, token=activation_token())):
@@ -48,7 +48,7 @@ def quick(options: argparse.Namespace) -> int:
 
 
 def serve(options: argparse.Namespace) -> int:
-    """Serve until a signal. The port is --port, or the one of the settings. Raises StoreError, ServerError."""
+    """Serve the API until a signal, on --port or the port of the settings. Raises StoreError, ServerError."""
     from plantdesk import headless
 
     port = settings.load(paths.settings_file()).port if options.port is None else options.port

@@ -45,7 +45,7 @@ def rename(options: argparse.Namespace) -> int:
 
 
 def merge(options: argparse.Namespace) -> int:
-    """Give the plants of tags another tag. Raises UnknownTagError, InvalidPlantError, StoreError."""
+    """Replace several tags by the last one, on all plants. Raises UnknownTagError, InvalidPlantError, StoreError."""
     with open_existing_store(options.database) as store:
         tags = tuple(dict.fromkeys(options.tags))
         applied = _apply_to_known(store, MergeTags(tags, options.into), tags, _read_known_tags(store))
@@ -68,7 +68,7 @@ def _report_tag_change(applied: Applied, tag: str, database: StoreLocation) -> N
 
 
 def _apply_to_known(store: PlantStore, edit: RenameTag | MergeTags, tags: Sequence[str], known: set[str]) -> Applied:
-    """Make an edit of `tags`. Raises UnknownTagError for one that is not `known`, InvalidPlantError, StoreError."""
+    """Apply an edit if all `tags` are `known`. Raises UnknownTagError otherwise; InvalidPlantError, StoreError."""
     is_branch = isinstance(edit, RenameTag) and edit.includes_branch
     for tag in tags:
         if tag not in known and not (is_branch and any(is_in_branch(known_tag, tag) for known_tag in known)):

@@ -67,7 +67,7 @@ def revoke(options: argparse.Namespace) -> int:
 
 
 def _create_and_write(options: argparse.Namespace, write: Callable[[str], None]) -> None:
-    """Create a token and pass it to `write`; revoke it again if that fails."""
+    """Create a token and pass it to `write`; if writing fails, revoke the token and raise PlantDeskError."""
     expires_at = None if options.expires is None else _to_milliseconds(datetime.now(UTC) + options.expires)
     with open_store(options.database) as store:
         created = store.tokens.create(options.name, expires_at, options.max_plants).result()

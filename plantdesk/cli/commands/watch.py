@@ -21,7 +21,7 @@ _CHECK_INTERVAL = 1.0
 
 
 def watch(options: argparse.Namespace) -> int:
-    """Print events until a signal or until nobody reads them. Raises StoreError and the errors of `events`."""
+    """Print events until a signal, or until the pipe's reader has ended. Raises the errors of `_poll_events`."""
     with (
         interrupt_on_termination(),
         open_existing_store(options.database) as store,
@@ -36,7 +36,7 @@ def watch(options: argparse.Namespace) -> int:
 
 
 def _poll_events(store: PlantStore, reader: PlantReader, since: str | None) -> Iterator[list[PlantEvent]]:
-    """Yield events as they happen, and at times empty lists. A store that does not answer is tried again.
+    """Yield new events, or an empty list when a second has passed. If the store does not answer, retry.
 
     Raises StoreError, UnknownPositionError and OutdatedPositionError.
     """
@@ -70,11 +70,11 @@ class _HealthReporter:
 
     @property
     def is_healthy(self) -> bool:
-        """Whether the last report was that there is no problem."""
+        """Whether no problem was reported, or its end was."""
         return self._problem is None
 
     def report(self, problem: StoreError | None) -> None:
-        """Print a new problem, or its end. A read-only or full store is no problem, as it can be read."""
+        """Print a problem if it is new, or its end. A read-only or full store can be read, so it is no problem."""
         text = None if problem is None or isinstance(problem, StoreReadOnlyError | StoreFullError) else str(problem)
         if text != self._problem:
             self._problem = text

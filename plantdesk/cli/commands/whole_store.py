@@ -35,7 +35,6 @@ def backup(options: argparse.Namespace) -> int:
 
 
 def _print_list(backups: StoreBackups, *, as_json: bool) -> int:
-    """Print the backups, newest first, as a table or in JSON."""
     listed = backups.newest_first()
     if as_json:
         print_json([_backup_as_json(entry) for entry in listed])
@@ -82,7 +81,7 @@ def _backup_as_json(entry: Backup) -> dict[str, object]:
 
 
 def _find_backup(backups: StoreBackups, file: Path) -> Path:
-    """Return the path of `file`, which may be a name from `plantdesk backup --list`."""
+    """Return `file` if it exists, else the backup of that name in the folder of backups, else `file`."""
     if file.exists():
         return file
     return next((entry.path for entry in backups.newest_first() if entry.path.name == str(file)), file)
@@ -123,7 +122,7 @@ def copy(options: argparse.Namespace) -> int:
 
 
 def migrate(options: argparse.Namespace) -> int:
-    """Update the tables of a shared store after a question and a backup, or make them. Raises StoreError."""
+    """Update the tables of a shared store, after a question and a backup; --create makes them. Raises StoreError."""
     database: StoreLocation = options.database
     if options.create and database.folder is None:  # opening a file makes it anyway
         database.open(create=True).close()
@@ -144,7 +143,7 @@ def migrate(options: argparse.Namespace) -> int:
 
 
 def print_roles(options: argparse.Namespace) -> int:
-    """Print the SQL of three roles for an administrator. Raises StoreUnreachableError."""
+    """Print the SQL by which an administrator creates three PostgreSQL roles. Raises StoreUnreachableError."""
     sql = location_of(options.url).roles_sql()
     if sql is not None:
         output.write(sql)
@@ -158,7 +157,7 @@ def _format_desk_cells(desk: Desk, update: TablesUpdate) -> tuple[str, ...]:
 
 
 def _copy_searches(source: StoreLocation, target: StoreLocation) -> None:
-    """Copy the saved searches, if there are any."""
+    """Copy the saved searches, which are in the settings, not in the store; ignore a failure."""
     file = paths.settings_file()
     current = settings.load(file)
     if searches := settings.of_store(current, source.key).get("searches"):

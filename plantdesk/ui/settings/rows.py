@@ -20,7 +20,7 @@ from plantdesk.domain.server_state import Failed, Off, On, ServerState
 from plantdesk.domain.texts import Text
 from plantdesk.platform import languages, login
 from plantdesk.platform.settings import MAX_BACKUPS, ThemeMode
-from plantdesk.transfer.known_names import KnownNames, NamesList
+from plantdesk.transfer.known_names import KnownNames, NamesListInfo
 from plantdesk.ui import translation
 from plantdesk.ui.api_control import ApiControl
 from plantdesk.ui.background import Task, ignore
@@ -251,12 +251,12 @@ class SettingRows(QObject):
         self._updaters.append(lambda: box.setChecked(self._preferences.settings.offers_known_names))
         box.clicked.connect(lambda on: self._preferences.change(offers_known_names=on))
 
-        def show_list(about: NamesList | None) -> None:
+        def show_list(about: NamesListInfo | None) -> None:
             names = Text("{count:,} names", one="1 name", count=0 if about is None else about.names)
             row.set_hint(translated(names) if about is not None else self.tr("There is none yet: Tools > Known names…"))
 
         file = self._context.location.names_file
-        self._context.bridge.short_tasks.run(self, lambda _task: KnownNames(file).about(), show_list)
+        self._context.bridge.short_tasks.run(self, lambda _task: KnownNames(file).info(), show_list)
         return row
 
     def _make_api_rows(self) -> list[SettingRow]:

@@ -9,7 +9,7 @@ from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QProgressBar, QPushButton, QWidget
 
 from plantdesk.domain.texts import Text
-from plantdesk.transfer.known_names import KnownNames, NamesList
+from plantdesk.transfer.known_names import KnownNames, NamesListInfo
 from plantdesk.ui.background import Task
 from plantdesk.ui.feature import Feature, WindowContext
 from plantdesk.ui.menus import Section
@@ -50,7 +50,7 @@ class NamesDialog(Dialog):
             "one name on each line, or a table with a column of names, such as that of World Flora Online, unpacked."
         )
         self._intro_label = PlainLabel(intro, wrapped=True)
-        self._about_label = PlainLabel(role="strong", wrapped=True)
+        self._info_label = PlainLabel(role="strong", wrapped=True)
         self._progress_bar = QProgressBar()
         self._progress_bar.setTextVisible(False)
         self._progress_bar.setAccessibleName(self.tr("Reading the list"))
@@ -61,11 +61,11 @@ class NamesDialog(Dialog):
         self._choose_button.setProperty("variant", "primary")
         self._remove_button.clicked.connect(self._remove)
         self._choose_button.clicked.connect(self._choose)
-        self.arrange(self._intro_label, self._about_label, self._progress_bar, self._message)
+        self.arrange(self._intro_label, self._info_label, self._progress_bar, self._message)
         self._set_reading(is_reading=False)
         self._remove_button.hide()
         self._choose_button.setEnabled(False)  # or this answer could come after that about a new list
-        context.bridge.short_tasks.run(self, lambda _task: self._names.about(), self._on_about_read, self._on_failed)
+        context.bridge.short_tasks.run(self, lambda _task: self._names.info(), self._on_info_read, self._on_failed)
 
     def make_list(self, file: Path) -> None:
         """Begin to make the list from a file on another thread; closing the dialog cancels that."""
@@ -84,25 +84,25 @@ class NamesDialog(Dialog):
         )
         self.finished.connect(task.cancel)
 
-    def _on_about_read(self, about: NamesList | None) -> None:
+    def _on_info_read(self, info: NamesListInfo | None) -> None:
         self._choose_button.setEnabled(True)
-        self._show_list_facts(about)
+        self._show_list_info(info)
 
-    def _show_list_facts(self, about: NamesList | None) -> None:
+    def _show_list_info(self, info: NamesListInfo | None) -> None:
         """Show size and source of the list, or that there is none."""
         text = self.tr("There is no list yet.")
-        if about is not None:
-            names = Text("{count:,} names", one="1 name", count=about.names)
+        if info is not None:
+            names = Text("{count:,} names", one="1 name", count=info.names)
             text = translated(
                 Text(
                     "{names} from “{file}”, {date}",
                     names=names,
-                    file=one_line(about.source),
-                    date=long_date(about.made_at),
+                    file=one_line(info.source),
+                    date=long_date(info.made_at),
                 )
             )
-        self._about_label.setText(text)
-        self._remove_button.setVisible(about is not None)
+        self._info_label.setText(text)
+        self._remove_button.setVisible(info is not None)
         self._fit_height()
         self._choose_button.setFocus()  # Qt would choose the other one while this one is disabled
 
@@ -122,10 +122,10 @@ class NamesDialog(Dialog):
         self._progress_bar.setRange(0, 1000)
         self._progress_bar.setValue(round(1000 * fraction))
 
-    def _on_read(self, result: tuple[NamesList, int]) -> None:
+    def _on_read(self, result: tuple[NamesListInfo, int]) -> None:
         new_list, skipped_count = result
         self._set_reading(is_reading=False)
-        self._show_list_facts(new_list)
+        self._show_list_info(new_list)
         if skipped_count:
             text = Text(
                 "{count:,} names are left out, as they are not accepted, not of plants or fungi, or cannot be read.",
@@ -147,11 +147,11 @@ class NamesDialog(Dialog):
     @Slot()
     def _remove(self) -> None:
         self._context.bridge.short_tasks.run(
-            self, lambda _task: self._names.remove(), lambda _none: self._show_list_facts(None), self._on_failed
+            self, lambda _task: self._names.remove(), lambda _none: self._show_list_info(None), self._on_failed
         )
 
 
-def _replace_list(known: KnownNames, source: InputFile, task: Task) -> tuple[NamesList, int]:
+def _replace_list(known: KnownNames, source: InputFile, task: Task) -> tuple[NamesListInfo, int]:
     """Make the list from a file unless the task is cancelled; return it, and how many names are not in it."""
     from plantdesk.transfer.name_lists import replace_list
 

@@ -88,7 +88,7 @@ def test_use_without_a_plant_is_noted(store: PlantStore) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "   ", "a\nb", "x" * 101])
-def test_a_name_must_tell_the_program(store: PlantStore, name: str) -> None:
+def test_a_token_name_that_tells_no_program_is_refused(store: PlantStore, name: str) -> None:
     with pytest.raises(InvalidTokenNameError):
         store.tokens.create(name).result(SECONDS)
 

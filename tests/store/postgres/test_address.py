@@ -31,7 +31,7 @@ from plantdesk.store.postgres.address import Address, AddressSyntaxError
         ("postgresql://?service=garden", {"service": "garden"}),
     ],
 )
-def test_what_libpq_gets(url: str, conninfo: dict[str, str]) -> None:
+def test_an_address_is_parsed_into_parameters_of_libpq(url: str, conninfo: dict[str, str]) -> None:
     assert Address.parse(url).conninfo == conninfo
     assert Address.parse(Address.parse(url).url).conninfo == conninfo
 

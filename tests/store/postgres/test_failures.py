@@ -98,7 +98,7 @@ def test_a_change_whose_answer_is_lost_is_made_once_or_not_at_all(
         assert numbers() == [*range(made + 1, 0, -1)]
 
 
-def test_an_answer_that_is_lost_while_another_one_is_asked_for_again_is_found_all_the_same(
+def test_an_answer_lost_during_the_retry_of_another_one_is_found(
     store: PlantStore, proxy: TcpProxy, location: PostgresLocation
 ) -> None:
     proxy.lose_answer(b"COMMIT")
@@ -109,7 +109,7 @@ def test_an_answer_that_is_lost_while_another_one_is_asked_for_again_is_found_al
     assert stored(location) == [1]
 
 
-def test_a_plant_that_is_stored_is_reported_as_stored_though_the_next_ones_of_its_group_are_not(
+def test_a_stored_plant_is_reported_as_stored_though_later_ones_failed(
     store: PlantStore, proxy: TcpProxy, location: PostgresLocation
 ) -> None:
     store.add(plant(1), FORM).result(SECONDS)

@@ -59,7 +59,7 @@ def make_newer(postgres: PostgresServer, location: PostgresLocation, reads_from:
     postgres.execute(sql, location.name)
 
 
-def refused(store: PlantStore, error: type[StoreError]) -> None:
+def expect_refusals(store: PlantStore, error: type[StoreError]) -> None:
     """Check that neither adding nor changing is possible."""
     before = rows(store)
     for _ in range(2):
@@ -75,7 +75,7 @@ def test_an_older_store_is_read_and_not_changed_until_it_is_updated(
     with closing(old.open()) as store:
         assert isinstance(store.write_error, StoreOutdatedError)
         assert [row.name for row in rows(store)] == ["Fern"]
-        refused(store, StoreOutdatedError)
+        expect_refusals(store, StoreOutdatedError)
         assert version_of(postgres, old) == 1
         health: SimpleQueue[StoreError | None] = SimpleQueue()
         store.subscribe_health(health.put)
@@ -187,10 +187,10 @@ def test_a_desk_that_is_older_than_the_tables_only_reads(postgres: PostgresServe
     with closing(location.open()) as store:
         add(store, 1, "Fern")
         make_newer(postgres, location)  # it has not noticed yet: the transaction itself finds out
-        refused(store, StoreNewerError)
+        expect_refusals(store, StoreNewerError)
     with closing(location.open()) as store:
         assert isinstance(store.write_error, StoreNewerError)
-        refused(store, StoreNewerError)
+        expect_refusals(store, StoreNewerError)
     with closing(location.open_reader()) as plants:
         assert [row.id for page in plants.pages(Selection()) for row in page] == [1]
     assert location.needed_update() is None

@@ -62,7 +62,7 @@ def test_the_cause_of_a_refusal_is_named(
     assert "secret" not in str(refused.value)
 
 
-def test_a_server_that_is_off_is_said_so() -> None:
+def test_a_server_that_is_off_raises_an_error_that_says_so() -> None:
     with pytest.raises(ServerUnreachableError) as refused:
         location_of(f"postgresql://127.0.0.1:{free_port()}/plants").open(create=True)
     assert refused.value.retry_after is not None

@@ -124,7 +124,7 @@ def test_a_client_certificate_is_libpqs(
 @pytest.mark.parametrize(
     ("user", "error"), [("anna", PasswordMissingError), ("anna:wrong", SignInRefusedError), ("berta", NotListedError)]
 )
-def test_why_nobody_is_let_in(guarded: PostgresServer, user: str, error: type[StoreError]) -> None:
+def test_each_refused_login_has_its_error(guarded: PostgresServer, user: str, error: type[StoreError]) -> None:
     with pytest.raises(error) as refused:
         location_of(f"postgresql://{user}@127.0.0.1:{guarded.port}/postgres").open()
     assert type(refused.value) is error

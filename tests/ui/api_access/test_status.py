@@ -38,7 +38,7 @@ def line(qtbot: QtBot, theme: Theme) -> ApiStatus:
     return line
 
 
-def shown(line: ApiStatus) -> str:
+def read_texts(line: ApiStatus) -> str:
     texts = [(label.x(), label.text()) for label in line.findChildren(QLabel) if label.isVisible()]
     return " ".join(text for _, text in sorted(texts) if text)
 
@@ -88,12 +88,12 @@ def test_what_is_off_can_be_turned_on(qtbot: QtBot, line: ApiStatus, state: Serv
 def test_the_state_alone_is_shown_until_there_is_a_token(qtbot: QtBot, line: ApiStatus) -> None:
     line.show_tokens(has_tokens=False)
     line.show_server(ON)
-    assert shown(line) == ""
+    assert read_texts(line) == ""
     assert [each.text() for each in line.findChildren(QAbstractButton) if each.isVisible()] == ["API on"]
     with qtbot.waitSignal(line.access_requested):
         button(line, "API on").click()
     line.show_tokens(has_tokens=True)
-    assert shown(line) == "http://127.0.0.1:8721/plants"
+    assert read_texts(line) == "http://127.0.0.1:8721/plants"
 
 
 def activity(line: ApiStatus) -> QAbstractButton:
@@ -137,9 +137,7 @@ def test_the_plants_of_a_program_are_counted_until_it_pauses(line: ApiStatus) ->
     assert activity(line).text() == "41 plants from greenhouse, just now"
 
 
-def test_screen_readers_speak_that_the_api_was_turned_off_and_on_but_not_how_it_starts(
-    line: ApiStatus, spoken: list[str]
-) -> None:
+def test_screen_readers_speak_that_the_api_is_off_or_on_but_not_its_start(line: ApiStatus, spoken: list[str]) -> None:
     for state in (Starting(8721), ON, ON, Off(), Starting(8721), ON, Failed(NotAnsweringError(), 8721)):
         line.show_server(state)
     assert spoken == ["API off", "API on", "API off: The server no longer answers. Turn it off and on again."]

@@ -206,7 +206,7 @@ def test_names_are_shown_as_they_are_and_never_widen_the_card(user: CardDriver) 
 # --- the note ----------------------------------------------------------------------------------------------------
 
 
-def test_a_note_is_saved_when_another_plant_is_selected_the_card_closes_or_the_window(user: CardDriver) -> None:
+def test_a_note_is_saved_when_selection_card_or_window_goes_away(user: CardDriver) -> None:
     user.open_card()
     user.write("One")
     user.select(0)
@@ -486,7 +486,7 @@ def today() -> str:
     return QDate.currentDate().toString(Qt.DateFormat.ISODate)
 
 
-def test_ctrl_semicolon_begins_a_line_with_the_date_of_today_and_opens_the_card_for_it(user: CardDriver) -> None:
+def test_ctrl_semicolon_opens_the_card_and_begins_a_line_with_the_date(user: CardDriver) -> None:
     user.change(edited(user.row(1), note="from Anna"))
     user.select(2)
     user.press(Qt.Key.Key_Semicolon, CONTROL)

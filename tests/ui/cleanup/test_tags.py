@@ -92,7 +92,7 @@ def test_the_tag_that_is_kept_is_shown_as_the_merge_of_those_above_it_makes_it(u
     user.until(lambda: user.tags() == {"Greenhouse/bench 1": 3, "Greenhouse/pot": 1})
 
 
-def test_another_tag_is_kept(user: TagsDriver) -> None:
+def test_the_user_chooses_the_tag_into_which_others_are_merged(user: TagsDriver) -> None:
     user.open()
     boxes = [combo for combo in user.the(CleanUpDialog).findChildren(QComboBox) if combo.findData("Kitchen") >= 0]
     boxes[0].setCurrentIndex(boxes[0].findData("Kitchen"))

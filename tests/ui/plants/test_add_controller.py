@@ -260,7 +260,7 @@ def test_a_plant_submitted_before_the_store_is_there_is_added_then(
     assert (user.name.text(), user.unsaved()) == ("half a na", {})
 
 
-def test_an_empty_form_submitted_before_the_store_is_there_does_not_add_the_restored_text(
+def test_an_empty_form_submitted_before_the_store_opens_adds_nothing(
     qtbot: QtBot, entry: AddPlantController, store: SqliteStore, queries: StoreQueries
 ) -> None:
     form = entry.parent()

@@ -75,7 +75,7 @@ def choose(menu: QMenu, command: str) -> None:
     QTest.mouseClick(menu, Qt.MouseButton.LeftButton, pos=menu.actionGeometry(action).center())
 
 
-def shown(table: PlantTableView) -> list[str]:
+def list_shown_columns(table: PlantTableView) -> list[str]:
     return [column.name for column in Column if not table.isColumnHidden(column)]
 
 
@@ -166,22 +166,22 @@ def test_the_keys_of_undo_and_redo_work_after_the_menu_of_a_row(user: WindowDriv
 def test_the_menu_of_the_header_hides_and_shows_columns(user: WindowDriver) -> None:
     table = user.the(PlantTableView)
     header = table.horizontalHeader()
-    assert shown(table) == ["ID", "NAME", "TAG", "ADDED", "SOURCE"]
+    assert list_shown_columns(table) == ["ID", "NAME", "TAG", "ADDED", "SOURCE"]
     for expected in (["ID", "NAME", "TAG", "SOURCE"], ["ID", "NAME", "TAG", "ADDED", "SOURCE"]):
         right_click(header.viewport(), header.viewport().rect().center())
         menu = user.popup()
         orders = ["Newest first", "By name", "By ID", "By tag", "By origin"]
         assert texts(menu) == [*orders, "ID", "Tag", "Added", "From"]
         choose(menu, "Added")
-        assert shown(table) == expected
+        assert list_shown_columns(table) == expected
 
 
 def test_a_narrow_table_hides_no_column_for_good(user: WindowDriver) -> None:
     table = user.the(PlantTableView)
     user.window.resize(640, 500)
-    user.qtbot.waitUntil(lambda: shown(table) == ["ID", "NAME", "TAG", "ADDED"])
+    user.qtbot.waitUntil(lambda: list_shown_columns(table) == ["ID", "NAME", "TAG", "ADDED"])
     user.window.resize(1180, 760)
-    user.qtbot.waitUntil(lambda: shown(table) == ["ID", "NAME", "TAG", "ADDED", "SOURCE"])
+    user.qtbot.waitUntil(lambda: list_shown_columns(table) == ["ID", "NAME", "TAG", "ADDED", "SOURCE"])
 
 
 @pytest.mark.parametrize(

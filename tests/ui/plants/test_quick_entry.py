@@ -165,7 +165,7 @@ def test_an_id_that_is_taken_is_corrected_in_the_window(user: QuickDriver) -> No
     assert not user.main.unsaved()
 
 
-def test_a_plant_that_is_refused_while_the_next_one_is_typed_is_listed_in_the_main_window(user: QuickDriver) -> None:
+def test_a_plant_refused_while_the_next_is_typed_is_listed_in_the_window(user: QuickDriver) -> None:
     QTest.keyClicks(user.id, "2")
     QTest.keyClicks(user.name, "Fern")
     QTest.keyClick(user.name, Qt.Key.Key_Return, CONTROL)

@@ -201,7 +201,7 @@ def test_plants_that_a_locked_store_does_not_take_are_remembered_with_one_write_
     user.qtbot.waitUntil(lambda: not names())
 
 
-def test_a_plant_whose_beginning_is_remembered_as_a_draft_is_remembered_at_once_when_it_waits(
+def test_a_waiting_plant_whose_draft_is_remembered_is_remembered_at_once(
     user: LayoutDriver, store: SqliteStore, other_program: sqlite3.Connection
 ) -> None:
     other_program.execute("BEGIN IMMEDIATE")
@@ -236,7 +236,7 @@ def test_what_is_typed_without_a_pause_is_remembered_too(user: LayoutDriver, sto
     keys.stop()
 
 
-def test_what_is_typed_goes_along_and_what_was_typed_for_the_other_store_is_put_aside(
+def test_typed_text_goes_along_to_another_store_whose_draft_is_put_aside(
     user: LayoutDriver, store: SqliteStore, other_store: SqliteStore, context: WindowContext
 ) -> None:
     keys = [location_of(each.path).key for each in (store, other_store)]

@@ -294,7 +294,7 @@ def test_a_copy_has_the_note_that_is_being_typed_and_is_undone_first(user: UndoD
         user.until(lambda: reader.rows([9])[9].note == "from Anna")
 
 
-def test_keys_right_after_f2_are_the_name(user: UndoDriver, store: SqliteStore) -> None:
+def test_keys_pressed_right_after_f2_go_into_the_name(user: UndoDriver, store: SqliteStore) -> None:
     user.go_to(9)
     user.press(Qt.Key.Key_F2)
     user.hit(*"Plant 1", Qt.Key.Key_Return, Qt.Key.Key_Down)

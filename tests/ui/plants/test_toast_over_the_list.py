@@ -35,7 +35,7 @@ def row_is_clear(user: UndoDriver) -> bool:
     ("width", "height", "search"),
     [(1180, 700, ""), (800, 600, ""), (640, 420, ""), (1180, 700, "nothing has this"), (800, 600, "nothing has this")],
 )
-def test_it_covers_no_button_of_a_page(
+def test_a_toast_covers_no_button_of_an_empty_page(
     qtbot: QtBot, bare: Workspace, store: SqliteStore, width: int, height: int, search: str
 ) -> None:
     bare.set_up()

@@ -176,7 +176,7 @@ def test_the_numbers_follow_every_change(user: SidebarDriver, add: Adder, other_
     user.until(lambda: (user.entries().get("cellar"), user.entries().get("hall")) == ("1", None))
 
 
-def test_only_one_source_is_no_choice(qtbot: QtBot, bare: Workspace, store: SqliteStore, add: Adder) -> None:
+def test_a_single_source_is_not_listed(qtbot: QtBot, bare: Workspace, store: SqliteStore, add: Adder) -> None:
     add("Aloe")
     open_store(bare, store)
     user = SidebarDriver(qtbot, bare)

@@ -21,7 +21,7 @@ def large_text(theme: Theme) -> Iterator[Theme]:
     theme.set_text_scale(1)
 
 
-def shown(qtbot: QtBot, theme: Theme, entries: Sequence[SidebarEntry]) -> SidebarView:
+def show_view(qtbot: QtBot, theme: Theme, entries: Sequence[SidebarEntry]) -> SidebarView:
     """Show a view that is as wide as it needs."""
     view = SidebarView(theme)
     qtbot.addWidget(view)
@@ -47,7 +47,7 @@ def test_a_million_plants_are_counted_beside_the_whole_name(qtbot: QtBot, large_
     tags = [SidebarEntry(f"bed {bed}", bed, HasTag(f"bed {bed}", is_exact=True)) for bed in range(50)]
     everything = SidebarEntry("All plants", 8_204_551, is_active=True)
     today, untagged = SidebarEntry("Today", 8_204_551, TODAY), SidebarEntry("No tag", 8_204_551, UNTAGGED)
-    view = shown(qtbot, large_text, [everything, today, untagged, *tags])
+    view = show_view(qtbot, large_text, [everything, today, untagged, *tags])
     assert view.verticalScrollBar().isVisible()
     texts = painted(view)
     assert all(text in texts for text in (">All plants<", ">Today<", ">No tag<", ">8,204,551<"))
@@ -59,4 +59,4 @@ def test_a_million_plants_are_counted_beside_the_whole_name(qtbot: QtBot, large_
 def test_of_the_deepest_tag_a_part_of_the_name_is_seen(qtbot: QtBot, large_text: Theme, scale: float) -> None:
     large_text.set_text_scale(scale)
     tags = {"/".join("abcdefgh"[:level]): 1 for level in range(1, 8)} | {"a/b/c/d/e/f/g/window side": 1}
-    assert ">wi" in painted(shown(qtbot, large_text, entries_of(Contents(tags, {}))))
+    assert ">wi" in painted(show_view(qtbot, large_text, entries_of(Contents(tags, {}))))

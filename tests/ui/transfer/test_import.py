@@ -45,7 +45,7 @@ def test_a_file_is_previewed_imported_and_undone(user: TransferDriver, file: Pat
     user.until(lambda: user.plants() == [])
 
 
-def test_an_undo_before_the_store_has_answered_takes_back_the_import_and_not_the_one_before(
+def test_an_undo_before_the_store_has_answered_undoes_this_import(
     user: TransferDriver, file: Path, tmp_path: Path
 ) -> None:
     first = tmp_path / "first.csv"
@@ -122,13 +122,13 @@ def test_the_rows_of_one_kind_are_shown(user: TransferDriver, add: Adder) -> Non
     user.open_text("id,name\n1,Aster\nx,Ivy\n")
     clashing, invalid = [button for button in user.dialog.widget.findChildren(QPushButton) if button.text() == "Show"]
     clashing.click()
-    user.until(lambda: refused(user) == [["2", "ID 1 belongs to “Cactus”."]])
+    user.until(lambda: list_refused(user) == [["2", "ID 1 belongs to “Cactus”."]])
     user.qtbot.keyClick(user.the(RefusedDialog), Qt.Key.Key_Escape)
     invalid.click()
-    user.until(lambda: refused(user) == [["3", "The ID must be a whole number."]])
+    user.until(lambda: list_refused(user) == [["3", "The ID must be a whole number."]])
 
 
-def refused(user: TransferDriver) -> list[list[str]]:
+def list_refused(user: TransferDriver) -> list[list[str]]:
     """Return line and reason of the rows that are shown."""
     return [row[:2] for row in rows_of(user.the(RefusedDialog).findChildren(QTableView)[0])]
 

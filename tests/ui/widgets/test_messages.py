@@ -59,7 +59,7 @@ def test_the_key_of_undo_is_shown_where_it_undoes_no_typing(user: ToastDriver) -
     assert "Ctrl+Shift+Z" not in WindowDriver(user.qtbot, user.toast).texts(), "it brings back what was typed"
 
 
-def test_its_action_is_done_once(user: ToastDriver) -> None:
+def test_the_action_of_a_toast_runs_once(user: ToastDriver) -> None:
     user.toast.show_problem("Deleted 2 plants.", ("Undo", user.undo))
     user.toast.focus_first()
     user.press(Qt.Key.Key_Space)
@@ -136,7 +136,7 @@ def nothing() -> None:
 
 
 @pytest.mark.parametrize("tone", [Tone.ERROR, Tone.WARNING])
-def test_a_fault_stays(qtbot: QtBot, lines: list[MessageLine], tone: Tone) -> None:
+def test_the_message_of_a_failure_stays(qtbot: QtBot, lines: list[MessageLine], tone: Tone) -> None:
     line, later_line = lines
     line.show_message(Tone.OK, "Copied 2 plants.")
     line.show_message(tone, "Not copied.")

@@ -55,7 +55,7 @@ def user(qtbot: QtBot, context: WindowContext) -> SearchDriver:
     return SearchDriver(qtbot, context)
 
 
-def test_all_commands_are_listed_with_their_keys_also_those_of_submenus_and_of_no_menu(user: SearchDriver) -> None:
+def test_all_commands_are_listed_with_their_keys_whatever_menu_has_them(user: SearchDriver) -> None:
     QTest.keyClick(user.window, Qt.Key.Key_L, Qt.KeyboardModifier.ControlModifier)
     assert user.chosen == ["&Larger text"], "its key works"
     found = user.find("")
@@ -80,7 +80,7 @@ def test_a_command_that_begins_with_the_text_comes_first(user: SearchDriver, tex
     assert [name for name, _ in user.find(text)][: len(found)] == found
 
 
-def test_enter_runs_the_first_command_that_has_all_words_down_the_next_one_and_a_click_another(
+def test_enter_down_and_a_click_choose_among_the_commands_with_all_words(
     user: SearchDriver,
 ) -> None:
     assert user.find("LIGHT the") == [["Theme: Light", ""]]

@@ -38,7 +38,7 @@ class ListDriver(EntryDriver):
 
     def count(self) -> int:
         """The number of names on the list."""
-        about = self.names.about()
+        about = self.names.info()
         return about.names if about is not None else 0
 
     def open_dialog(self) -> None:

@@ -50,18 +50,18 @@ def await_names(qtbot: QtBot, model: PlantModel, expected: list[str]) -> None:
     qtbot.waitUntil(lambda: names(model) == expected)
 
 
-def shown(qtbot: QtBot, model: PlantModel, store: SqliteStore) -> None:
+def show_store(qtbot: QtBot, model: PlantModel, store: SqliteStore) -> None:
     model.set_store(store)
     qtbot.waitUntil(lambda: model.rows.is_complete)
 
 
-def asked(qtbot: QtBot, model: PlantModel, query: TableQuery) -> None:
+def run_query(qtbot: QtBot, model: PlantModel, query: TableQuery) -> None:
     with qtbot.waitSignal(model.rows_replaced):
         model.show(query)
     qtbot.waitUntil(lambda: model.rows.is_complete)
 
 
-def changed(store: SqliteStore, *edits: Edit) -> None:
+def apply_edits(store: SqliteStore, *edits: Edit) -> None:
     store.apply(edits, FORM).result(SECONDS)
 
 
@@ -70,7 +70,7 @@ def test_reading_a_cell_never_waits_for_the_store(
 ) -> None:
     model = unread_model
     add("Aloe", tag="office")
-    shown(qtbot, model, store)
+    show_store(qtbot, model, store)
     assert [model.index(0, column).data() for column in Column] == ["…"] * len(Column)
     assert model.index(0, 0).data(PLANT_ROLE) is None
     await_names(qtbot, model, ["Aloe"])
@@ -81,7 +81,7 @@ def test_a_plant_that_comes_joins_on_top_without_a_reset(
     qtbot: QtBot, live: PlantModel, store: SqliteStore, add: Adder
 ) -> None:
     add("Aloe")
-    shown(qtbot, live, store)
+    show_store(qtbot, live, store)
     aloe = QPersistentModelIndex(live.index(0, Column.NAME))
     with qtbot.assertNotEmitted(live.modelReset):
         add("Basil", "Cactus")
@@ -104,8 +104,8 @@ def test_a_new_plant_finds_its_place_in_every_order(
     qtbot: QtBot, live: PlantModel, store: SqliteStore, add: Adder, query: TableQuery, expected: list[str]
 ) -> None:
     add("Basil")
-    shown(qtbot, live, store)
-    asked(qtbot, live, query)
+    show_store(qtbot, live, store)
+    run_query(qtbot, live, query)
     basil = QPersistentModelIndex(live.index(0, 0))
     with qtbot.assertNotEmitted(live.modelReset):
         add("Cactus")
@@ -120,7 +120,7 @@ def test_a_plant_that_is_gone_is_not_asked_for_for_ever(
 ) -> None:
     model = unread_model
     add("Aloe")
-    shown(qtbot, model, store)
+    show_store(qtbot, model, store)
     other_program.execute("DELETE FROM plant")
     other_program.commit()
     assert names(model) == ["…"]
@@ -135,11 +135,11 @@ def test_a_plant_added_and_deleted_between_two_signals_is_not_counted_away(
     qtbot: QtBot, live: PlantModel, store: SqliteStore, add: Adder, query: TableQuery
 ) -> None:
     add("Aloe", "Basil")
-    shown(qtbot, live, store)
+    show_store(qtbot, live, store)
     if query.text:
-        asked(qtbot, live, query)
+        run_query(qtbot, live, query)
     [row] = add("Ivy")
-    changed(store, Delete(row.id, row.version, row.name))
+    apply_edits(store, Delete(row.id, row.version, row.name))
     [last] = add("Last")
     qtbot.waitUntil(lambda: live.rows.total == 3)
     with closing(store.reader()) as reader:

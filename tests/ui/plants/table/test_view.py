@@ -51,11 +51,11 @@ def visible_names(table: PlantTableView) -> list[str]:
     return [table.model().index(row, Column.NAME).data() for row in range(table.rowAt(0), last + 1)]
 
 
-def selected(table: PlantTableView) -> list[int]:
+def list_selected(table: PlantTableView) -> list[int]:
     return list(table.selected_ids())
 
 
-def pill(table: PlantTableView) -> QPushButton:
+def find_pill(table: PlantTableView) -> QPushButton:
     return next(button for button in table.window().findChildren(QPushButton) if "new plants" in button.toolTip())
 
 
@@ -64,7 +64,7 @@ def click_row(table: PlantTableView, row: int, modifier: Qt.KeyboardModifier = Q
     QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, modifier, place)
 
 
-def colors(table: PlantTableView, row: int, column: Column) -> set[str]:
+def read_colors(table: PlantTableView, row: int, column: Column) -> set[str]:
     """The colours in a cell, as painted."""
     picture = table.viewport().grab(table.visualRect(table.model().index(row, column))).toImage()
     places = ((x, y) for x in range(picture.width()) for y in range(picture.height()))
@@ -91,7 +91,7 @@ def test_the_list_stays_at_its_top_whatever_number_is_imported(
     qtbot.waitUntil(lambda: table.model().rowCount() == 100 + count, timeout=MILLISECONDS)
     qtbot.waitUntil(lambda: visible_names(table)[:2] == [f"New {count}", f"New {count - 1}"])
     assert not table.verticalScrollBar().value()
-    assert not pill(table).isVisible()
+    assert not find_pill(table).isVisible()
 
 
 def test_nothing_moves_when_the_user_has_scrolled_until_the_pill_is_pressed(
@@ -100,17 +100,17 @@ def test_nothing_moves_when_the_user_has_scrolled_until_the_pill_is_pressed(
     table.verticalScrollBar().setValue(500)
     before = visible_names(table)
     add("Aloe", "Basil", "Cactus")
-    qtbot.waitUntil(pill(table).isVisible)
+    qtbot.waitUntil(find_pill(table).isVisible)
     assert visible_names(table) == before
-    assert pill(table).text() == "3 new plants"
-    QTest.mouseClick(pill(table), Qt.MouseButton.LeftButton)
+    assert find_pill(table).text() == "3 new plants"
+    QTest.mouseClick(find_pill(table), Qt.MouseButton.LeftButton)
     assert visible_names(table)[0] == "Cactus"
-    assert not pill(table).isVisible()
+    assert not find_pill(table).isVisible()
     table.verticalScrollBar().setValue(500)
     add("Dill")
-    qtbot.waitUntil(pill(table).isVisible)
-    pill(table).setFocus()
-    QTest.keyClick(pill(table), Qt.Key.Key_Space)
+    qtbot.waitUntil(find_pill(table).isVisible)
+    find_pill(table).setFocus()
+    QTest.keyClick(find_pill(table), Qt.Key.Key_Space)
     assert table.hasFocus()
 
 
@@ -118,10 +118,10 @@ def test_nothing_moves_when_something_is_selected(qtbot: QtBot, table: PlantTabl
     click_row(table, 2)
     before = visible_names(table)
     add("Aloe")
-    qtbot.waitUntil(pill(table).isVisible)
+    qtbot.waitUntil(find_pill(table).isVisible)
     assert visible_names(table) == before
-    assert selected(table) == [98]
-    assert pill(table).text() == "1 new plant"
+    assert list_selected(table) == [98]
+    assert find_pill(table).text() == "1 new plant"
 
 
 def test_a_selection_far_below_hides_no_new_plant(qtbot: QtBot, table: PlantTableView, add: Adder) -> None:
@@ -129,7 +129,7 @@ def test_a_selection_far_below_hides_no_new_plant(qtbot: QtBot, table: PlantTabl
     table.scrollToTop()
     add("Aloe")
     qtbot.waitUntil(lambda: visible_names(table)[0] == "Aloe")
-    assert (selected(table), pill(table).isVisible()) == ([10], False)
+    assert (list_selected(table), find_pill(table).isVisible()) == ([10], False)
 
 
 def test_the_pill_counts_all_rows_that_are_new_and_still_there(
@@ -137,12 +137,12 @@ def test_the_pill_counts_all_rows_that_are_new_and_still_there(
 ) -> None:
     table.verticalScrollBar().setValue(500)
     rows = add(*(f"Aloe {number}" for number in range(30)))
-    qtbot.waitUntil(lambda: pill(table).text() == "30 new plants")
+    qtbot.waitUntil(lambda: find_pill(table).text() == "30 new plants")
     store.apply([DeleteAll(Selection(ids=[row.id for row in rows[:20]]))], FORM).result()
-    qtbot.waitUntil(lambda: pill(table).text() == "10 new plants")
+    qtbot.waitUntil(lambda: find_pill(table).text() == "10 new plants")
     bridge.notify_changes(Changes(needs_reload=True))
     add(*(f"Basil {number}" for number in range(1200)))
-    qtbot.waitUntil(lambda: pill(table).text() == "1,210 new plants")
+    qtbot.waitUntil(lambda: find_pill(table).text() == "1,210 new plants")
 
 
 def test_the_pill_covers_nothing_and_is_in_the_accessibility_tree(
@@ -152,12 +152,12 @@ def test_the_pill_covers_nothing_and_is_in_the_accessibility_tree(
     browser.search_bar.set_tags_button(visible=True)
     table.verticalScrollBar().setValue(500)
     add("Aloe")
-    qtbot.waitUntil(pill(table).isVisible)
-    qtbot.waitUntil(lambda: pill(table).width() == pill(table).sizeHint().width())
+    qtbot.waitUntil(find_pill(table).isVisible)
+    qtbot.waitUntil(lambda: find_pill(table).width() == find_pill(table).sizeHint().width())
     bar = browser.search_bar
     beside = [widget for widget in bar.findChildren(QWidget) if widget.isVisible() and widget.parent() is bar]
-    beside.remove(pill(table))
-    assert not any(each.geometry().intersects(pill(table).geometry()) for each in beside)
+    beside.remove(find_pill(table))
+    assert not any(each.geometry().intersects(find_pill(table).geometry()) for each in beside)
     seen = QAccessible.queryAccessibleInterface(bar)
     names = [seen.child(place).text(QAccessible.Text.Name) for place in range(seen.childCount())]
     assert "1 new plant" in names
@@ -179,21 +179,21 @@ def test_home_and_end_go_to_the_first_and_the_last_row(table: PlantTableView, mo
     click_row(table, 5)
     for key, row in ((Qt.Key.Key_End, 99), (Qt.Key.Key_Home, 0), (Qt.Key.Key_End, 99), (Qt.Key.Key_Home, 0)):
         QTest.keyClick(table, key, modifier)
-        assert (table.currentIndex().row(), selected(table)) == (row, [100 - row])
+        assert (table.currentIndex().row(), list_selected(table)) == (row, [100 - row])
         assert table.viewport().rect().contains(table.visualRect(table.currentIndex()).center())
     QTest.keyClick(table, Qt.Key.Key_Down)
-    assert selected(table) == [99]
+    assert list_selected(table) == [99]
 
 
 def test_with_shift_home_and_end_select_all_rows_up_to_there(table: PlantTableView) -> None:
     click_row(table, 5)
     QTest.keyClick(table, Qt.Key.Key_End, Qt.KeyboardModifier.ShiftModifier)
-    assert selected(table) == list(range(95, 0, -1))
+    assert list_selected(table) == list(range(95, 0, -1))
     QTest.keyClick(table, Qt.Key.Key_Home, Qt.KeyboardModifier.ShiftModifier | CONTROL)
-    assert selected(table) == list(range(100, 94, -1))
+    assert list_selected(table) == list(range(100, 94, -1))
 
 
-def test_a_selected_plant_is_selected_and_seen_again_when_its_row_is_not_among_the_first_of_another_order(
+def test_a_selected_plant_is_found_again_far_down_in_another_order(
     qtbot: QtBot, browser: PlantBrowser, table: PlantTableView, add: Adder
 ) -> None:
     add(*(f"Fern {number}" for number in range(101, 1101)))
@@ -202,7 +202,7 @@ def test_a_selected_plant_is_selected_and_seen_again_when_its_row_is_not_among_t
     click_row(table, 4, CONTROL)
     browser.table.sortByColumn(Column.ID, Qt.SortOrder.AscendingOrder)
     qtbot.waitUntil(lambda: browser.model.rows.is_current and browser.model.id_at(0) == 1)
-    assert selected(table) == [1096, 1098]
+    assert list_selected(table) == [1096, 1098]
     assert browser.model.id_at(table.currentIndex().row()) == 1096
     assert table.viewport().rect().contains(table.visualRect(table.currentIndex()))
 
@@ -218,7 +218,7 @@ def test_another_search_drops_a_selection_of_several_plants(
         with qtbot.waitSignal(browser.model.rows_replaced):
             browser.search_field.setText(text)
     qtbot.waitUntil(lambda: browser.model.rows.is_current)
-    assert selected(table) == left
+    assert list_selected(table) == left
 
 
 def test_the_visible_rows_stay_when_all_rows_are_replaced(
@@ -233,7 +233,7 @@ def test_the_visible_rows_stay_when_all_rows_are_replaced(
         browser.apply(Changes(needs_reload=True))
     qtbot.waitUntil(lambda: "…" not in visible_names(table))
     assert visible_names(table)[:5] == before[:5]
-    assert selected(table) == [95]
+    assert list_selected(table) == [95]
 
 
 # --- keys ---------------------------------------------------------------------------------------------------------
@@ -349,9 +349,9 @@ def test_a_tag_is_a_pill_and_no_tag_is_a_dash(qtbot: QtBot, table: PlantTableVie
     add("Basil", tag="")
     qtbot.waitUntil(lambda: visible_names(table)[:2] == ["Basil", "Aloe"])
     ground = pill_colors(hue_of("kitchen"), dark=False).background.name().upper()
-    assert ground in colors(table, 1, Column.TAG)
-    assert theme.colors.border in colors(table, 0, Column.TAG)
-    assert {ground, theme.colors.border}.isdisjoint(colors(table, 2, Column.TAG))
+    assert ground in read_colors(table, 1, Column.TAG)
+    assert theme.colors.border in read_colors(table, 0, Column.TAG)
+    assert {ground, theme.colors.border}.isdisjoint(read_colors(table, 2, Column.TAG))
 
 
 @pytest.mark.parametrize("scale", [1.1, 1.21, 1.33, 2])
@@ -372,10 +372,10 @@ def test_a_new_row_is_tinted_for_a_while_and_marked_longer(
     add("Aloe")
     qtbot.waitUntil(lambda: visible_names(table)[0] == "Aloe")
     tint = mix_colors(theme.colors.color("ok_bg"), theme.colors.color("surface"), 0.7).name().upper()
-    assert {theme.colors.accent, tint} <= colors(table, 0, Column.ID)
+    assert {theme.colors.accent, tint} <= read_colors(table, 0, Column.ID)
     monkeypatch.setattr("plantdesk.ui.plants.table.delegate._TINT_SECONDS", 0)
-    assert tint not in colors(table, 0, Column.ID)
-    assert theme.colors.accent in colors(table, 0, Column.ID)
+    assert tint not in read_colors(table, 0, Column.ID)
+    assert theme.colors.accent in read_colors(table, 0, Column.ID)
 
 
 def test_a_new_row_is_marked_wherever_the_order_puts_it(
@@ -385,8 +385,8 @@ def test_a_new_row_is_marked_wherever_the_order_puts_it(
         browser.table.sortByColumn(Column.NAME, Qt.SortOrder.AscendingOrder)
     add("Fern 10 bis")
     qtbot.waitUntil(lambda: visible_names(table)[1:3] == ["Fern 10", "Fern 10 bis"])
-    assert theme.colors.accent in colors(table, 2, Column.ID)
-    assert theme.colors.accent not in colors(table, 1, Column.ID)
+    assert theme.colors.accent in read_colors(table, 2, Column.ID)
+    assert theme.colors.accent not in read_colors(table, 1, Column.ID)
 
 
 @pytest.fixture
@@ -415,4 +415,4 @@ def test_odd_names_are_painted_on_their_line(
     browser.apply(Changes((PlantRow(2**63 - 1, name, "\n", 0, FORM),)))
     qtbot.waitUntil(lambda: table.model().rowCount() == 101)
     assert table.rowHeight(0) == 34
-    assert len(colors(table, 0, Column.NAME)) > 3
+    assert len(read_colors(table, 0, Column.NAME)) > 3
