@@ -87,7 +87,7 @@ class Desktop(QObject):
         window = self.window = MainWindow(self.preferences)
         window.shown.connect(partial(self._fill_window, window))
         if self._request.quick or (background and self.preferences.settings.keep_in_tray):
-            window.start_hidden()  # if no tray appears, `Tray` shows it minimised
+            window.start_hidden()  # if no tray appears, `TrayFeature` shows it minimised
         elif background:
             window.show_minimized()
         else:

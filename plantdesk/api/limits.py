@@ -1,4 +1,4 @@
-"""The limits of connections. Imports nothing heavy: the window imports it before the server starts."""
+"""The limits of connections: sizes, times and numbers."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def search_words(text: str) -> list[str]:
 def alike_key(name: str, tag: str | None, by_tag: bool) -> str:  # noqa: FBT001  SQLite calls it
     """Return a key that is equal for plants that differ only in case, accents, kinds of quotes and spare blanks.
 
-    Without `by_tag` it is a key of the name alone. A name of accents and blanks only has an empty key: none is like it.
+    Without `by_tag` it is a key of the name alone. An empty key, of accents and blanks alone, is not compared.
     """
     name = _squeeze_blanks(name)
     return name + SEPARATOR + _squeeze_blanks(tag or "") if name and by_tag else name

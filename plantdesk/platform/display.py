@@ -1,6 +1,6 @@
 """Checks that Qt can open a window, since Qt aborts the process if it cannot (Linux).
 
-Only the standard library is imported: packaging/dev.py uses this module before the environment exists.
+Imports only the standard library, and modules that do so too: packaging/dev.py uses it before there is an environment.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ def window_key(store_key: str) -> str:
 
 
 def socket_name(key: str, folder: Path | None, platform: str = sys.platform) -> str:
-    """Return the path of the socket, in a folder where nobody else can create it; on Windows the name of a pipe."""
+    """Return the path of the socket, if possible in a folder that only this user can change; on Windows of a pipe."""
     if platform == "win32":
         return f"plantdesk-{key}"
     folders = [Path(name) for name in (folder, os.environ.get("XDG_RUNTIME_DIR")) if name]

@@ -108,7 +108,7 @@ class ChangeWriter(ABC):
         return _keep_existing(images.from_select(IMAGE_COLUMNS, plants.add_columns(PLANT.c.change).where(condition)))
 
     def change(self, condition: sa.ColumnElement[bool], values: dict[str, Any]) -> None:
-        """Give other values to the plants that meet a condition, which may refer to another table."""
+        """Set columns of the plants that meet a condition. It may refer to another table (UPDATE … FROM)."""
         changed = sa.update(PLANT).where(condition).values(**values, change=self.number)
         self.runner.run_all(self.database.combine(self.images_insert(condition), changed))
 

@@ -230,14 +230,14 @@ class StoreImport(PlantImport, ABC):
         new_id = _FRESH.c.nth + (find_first_new_id(runner, fresh_count, _GIVEN) - 1 if fresh_count else 0)
         for first in range(1, self._rows + 1, _PART_SIZE):
             part = range(first, min(first + _PART_SIZE, self._rows + 1))
-            new_count = runner.run(self._new_plants(part, new_id, last_seq, fixed_values)).rowcount
+            new_count = runner.run(self._new_plants_insert(part, new_id, last_seq, fixed_values)).rowcount
             writer.record_new_plants(PLANT.c.seq > last_seq)
             writer.reserve_seqs(new_count)
             last_seq += new_count
             if progress is not None:
                 progress(part.stop - 1, self._rows)
 
-    def _new_plants(
+    def _new_plants_insert(
         self, part: range, new_id: sa.ColumnElement[int], last_seq: int, fixed_values: dict[str, int]
     ) -> sa.Insert:
         """Return the INSERT of the new plants of a part of the rows, numbered after `last_seq`."""
@@ -258,7 +258,7 @@ class StoreImport(PlantImport, ABC):
 def _comparison_statements(on_conflict: OnConflict, fields: Collection[str]) -> Iterator[Any]:
     """Yield the statements that compare the given rows with the store, and with each other."""
     yield from map(sa.delete, _COMPARED)
-    yield from (_known_in_store(fields), _known_in_file(fields))
+    yield from (_known_in_store_insert(fields), _known_in_file_insert(fields))
     if on_conflict is OnConflict.REPLACE:
         yield from (_LAST_WINS, _FIND_REPLACING)
     conflicts = [_IS_KNOWN.where(_KNOWN_ROW.conflicts)] if on_conflict is OnConflict.NEW_ID else []
@@ -266,13 +266,13 @@ def _comparison_statements(on_conflict: OnConflict, fields: Collection[str]) -> 
     yield sa.insert(_FRESH).from_select(["place", "nth"], fresh.where(sa.or_(_ROW.id.is_(None), *conflicts)))
 
 
-def _known_in_store(fields: Collection[str]) -> sa.Insert:
+def _known_in_store_insert(fields: Collection[str]) -> sa.Insert:
     """Return the INSERT of the rows with the id of a plant in the store; those with other `fields` conflict."""
     rows = sa.select(_ROW.place, _differs(PLANT, fields), PLANT.c.name).join_from(_GIVEN, PLANT, PLANT.c.id == _ROW.id)
     return sa.insert(_KNOWN).from_select(["place", "conflicts", "owner"], rows)
 
 
-def _known_in_file(fields: Collection[str]) -> sa.Insert:
+def _known_in_file_insert(fields: Collection[str]) -> sa.Insert:
     """Return the INSERT of the rows with the id of an earlier row, unless a plant in the store has it."""
     repeated = sa.select(_ROW.id, sa.func.min(_ROW.place).label("first")).where(_ROW.id.is_not(None))
     first = repeated.group_by(_ROW.id).having(sa.func.count() > 1).subquery("several").c

@@ -292,13 +292,13 @@ class PostgresLocation(Address):
 
     def needed_update(self) -> TablesUpdate | None:
         """Return the update of the tables that this PlantDesk needs before it can write; None if it needs none."""
-        from plantdesk.store.postgres.desks import needed_update
+        from plantdesk.store.postgres.administration import needed_update
 
         return needed_update(self)
 
     def update(self) -> None:
         """Update the tables for all desks."""
-        from plantdesk.store.postgres.desks import update_tables
+        from plantdesk.store.postgres.administration import update_tables
 
         update_tables(self)
 

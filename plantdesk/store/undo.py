@@ -73,12 +73,12 @@ def _find_latest_to_undo(runner: Runner) -> int:
     later_changes = sa.select(change.number, change.undoes, can_be_undone).where(
         change.number > number, change.undoes.is_not(None)
     )
-    is_in_force = {number: True}  # the original change, after each of its undos and redos
+    in_force_by_number = {number: True}  # the original change, after each of its undos and redos
     latest = number
     for later, undoes, can_undo in runner.run(later_changes.order_by(change.number)):
-        if undoes in is_in_force:
-            is_in_force[later] = not is_in_force[undoes]
-            latest = later if is_in_force[later] and can_undo else latest
+        if undoes in in_force_by_number:
+            in_force_by_number[later] = not in_force_by_number[undoes]
+            latest = later if in_force_by_number[later] and can_undo else latest
     return latest
 
 
@@ -209,8 +209,8 @@ class _Reversal:
         first = find_first_new_id(self._writer.runner, count)
         offset = sa.func.row_number().over(order_by=UNDONE.c.plant_id) - 1
         texts = (UNDONE.c[column] for column in TEXTS)
-        number = PLANT.c.id.type
-        columns = (sa.literal(first, number) + offset, *texts, sa.literal(seq, number) + offset)
+        id_type = PLANT.c.id.type
+        columns = (sa.literal(first, id_type) + offset, *texts, sa.literal(seq, id_type) + offset)
         rows = self._displaced.with_only_columns(*columns, UNDONE.c.added_at, UNDONE.c.source_id, self._number)
         self._writer.runner.run(sa.insert(PLANT).from_select(_ROW, rows))
         self._writer.record_new_plants(PLANT.c.id.between(first, first + count - 1))

@@ -22,8 +22,8 @@ from plantdesk.transfer.name_parts import join_names
 from plantdesk.transfer.tables import ObjectTable, StorePlants, Table
 from plantdesk.transfer.text import MAX_PLANT_CHARACTERS, FileError, TextFile
 
-#: The most characters of a cell.
-_MAX_CELL_LENGTH = 200
+#: The most characters of a cell in a `Sample`; an import reads all.
+_MAX_SAMPLE_CELL_LENGTH = 200
 #: A bullet or number of a pasted list, as in word processors and web pages.
 _LIST_MARK = re.compile(r"\s*(?:[•◦▪‣·*–-]|[0-9]{1,3}[.)])\s+(?=\S)")
 
@@ -166,7 +166,7 @@ def read_sample(source: InputFile, reading: ReadOptions) -> Sample:
         if not layout.names:
             raise PlantDeskError(Text("The file has no objects with members."))
         below = batch.rows_below_header(layout)
-        rows = [[cell and cell[:_MAX_CELL_LENGTH] for cell in row.cells] for row in below if row.error is None]
+        rows = [[cell and cell[:_MAX_SAMPLE_CELL_LENGTH] for cell in row.cells] for row in below if row.error is None]
         return Sample(file, source.size, layout, rows, batch.names is None)
 
 

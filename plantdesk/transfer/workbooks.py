@@ -297,7 +297,7 @@ class WorkbookTable:
             self._texts = self._read_shared_texts(texts) if texts in parts else []
 
     def read_batches(self) -> Iterator[Batch]:
-        """Yield all rows with a text, at least one. Raises FileError and OSError."""
+        """Yield the rows that have a text, in batches. Raises FileError, also if there is no such row, and OSError."""
         first_sheet, *other_sheets = self._sheets
         with _convert_malformed_errors(self._name):
             rows = itertools.dropwhile(lambda row: row.line <= self._skipped, self._read_rows(first_sheet))
@@ -400,7 +400,7 @@ class WorkbookTable:
 
 @lru_cache(maxsize=1024)
 def _parse_column(letters: str) -> int:
-    """Return the position of a column by its letters, from 0; another number for other texts."""
+    """Return the position of a column by its letters, from 0. Other characters give any number; none is refused."""
     column = -1
     for letter in letters.upper()[:4]:
         column = 26 * (column + 1) + ord(letter) - ord("A")

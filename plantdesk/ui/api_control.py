@@ -178,7 +178,7 @@ class ApiControl(QObject):
         self.port = port
         self._save_port(port)
 
-    def show_no_store(self) -> None:
+    def stop_without_store(self) -> None:
         """Stop the server; its state is Failed with NoOpenStoreError until `serve` is called."""
         self._failure = NoOpenStoreError()
         if (server := self._server) is not None:

@@ -311,7 +311,7 @@ class Session(QObject):
             self.workspace.show_no_store(reason)
         if self._opener.location.server is None or reason.retry_after is None:
             self._unreached_store = None
-            self.api.show_no_store()
+            self.api.stop_without_store()
         elif self._unreached_store is None:
             self._unreached_store = UnreachedStore(reason)
             self.api.serve(self._unreached_store)

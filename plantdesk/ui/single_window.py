@@ -132,16 +132,16 @@ class SingleWindow(QObject):
             if not is_same_user(connection.socketDescriptor()):
                 connection.abort()
             else:
-                self._read_request(connection)
+                self._answer_request(connection)
 
     @Slot()
     def _on_ready_read(self) -> None:
         from PySide6.QtNetwork import QLocalSocket
 
         for connection in self._server.findChildren(QLocalSocket) if self._server is not None else ():
-            self._read_request(connection)
+            self._answer_request(connection)
 
-    def _read_request(self, connection: QLocalSocket) -> None:
+    def _answer_request(self, connection: QLocalSocket) -> None:
         """Answer a complete request, and refuse one that is too long or invalid."""
         if not connection.canReadLine():
             if connection.bytesAvailable() > MAX_REQUEST:

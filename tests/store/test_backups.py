@@ -28,8 +28,8 @@ from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.connections import connect
 from plantdesk.store.sqlite.files.backup_folder import BackupFolder, copy_database
 from plantdesk.store.sqlite.store import SqliteStore
-from tests.hostile_stores.generator import store as store_of
-from tests.support.waiting import SECONDS
+from tests.support.store_files import damage, ids_in, make_older
+from tests.support.waiting import SECONDS, until
 
 _NOW = datetime(2026, 11, 21, 12, 30, tzinfo=UTC)
 
@@ -42,12 +42,6 @@ def backups(path: Path) -> FileBackups:
 def add(store: SqliteStore, *ids: int) -> None:
     for plant_id in ids:
         store.add(NewPlant(id=plant_id, name=f"Fern {plant_id}"), COMMAND).result(SECONDS)
-
-
-def ids_in(file: Path) -> list[int]:
-    with closing(sqlite3.connect(file)) as database:
-        assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-        return [plant_id for (plant_id,) in database.execute("SELECT id FROM plant ORDER BY id")]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes are POSIX's")
@@ -121,14 +115,6 @@ def test_a_damaged_store_makes_no_backup(store: SqliteStore, path: Path, backups
         FileBackups(path).make(BackupKind.AUTOMATIC)
     assert backups.newest_first() == []
     assert not backups.folder.exists()
-
-
-def damage(path: Path) -> None:
-    """Overwrite all but the first page, as a faulty disk or program may."""
-    size = path.stat().st_size
-    with path.open("r+b") as file:
-        file.seek(4096)
-        file.write(b"\x5a" * (size - 4096))
 
 
 def test_a_locked_store_is_reported_after_a_while(path: Path) -> None:
@@ -388,15 +374,6 @@ def test_a_long_running_program_makes_backups_by_itself(store: SqliteStore, back
     assert [ids_in(backup.path) for backup in backups.newest_first()] == [[1, 2]]  # of each hour the newest
 
 
-def until(condition: Callable[[], bool]) -> None:
-    waiting = threading.Event()
-    for _ in range(100 * SECONDS):
-        if condition():
-            return
-        waiting.wait(0.01)
-    pytest.fail("in vain")
-
-
 def test_a_failing_backup_is_logged_and_tried_again(
     store: SqliteStore, backups: FileBackups, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -416,11 +393,6 @@ def test_a_failing_backup_is_logged_and_tried_again(
 
 
 # --- before a migration --------------------------------------------------------------------------
-
-
-def make_older(path: Path) -> None:
-    """Make a store as the first version did."""
-    store_of(path, "UPDATE plant SET id = 7, tag = NULL", version=1)
 
 
 def test_an_older_store_is_backed_up_before_it_is_migrated(path: Path, backups: FileBackups) -> None:

@@ -29,8 +29,8 @@ from plantdesk.store.sqlite.files.open_checks import is_own_log, log_size
 from plantdesk.store.sqlite.migrations import APPLICATION_ID, SCHEMA_VERSION
 from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.store.sqlite.transactions import UnsavedError, WriteConnection
-from tests.store.test_backups import make_older
 from tests.support.cases import cases
+from tests.support.store_files import make_older
 from tests.support.waiting import SECONDS
 
 _LATER = range(100, 130)

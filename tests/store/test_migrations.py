@@ -18,9 +18,9 @@ from plantdesk.store.sqlite import migrations
 from plantdesk.store.sqlite.migrations import APPLICATION_ID, SCHEMA_VERSION, apply_steps, check_schema, migrate
 from plantdesk.store.sqlite.store import SqliteStore
 from tests.hostile_stores.generator import store as store_of
-from tests.store.test_backups import make_older
 from tests.support.postgres_server import PostgresServer
 from tests.support.schemas import FOLDER, migrated_file, migrated_server, of_file, of_server
+from tests.support.store_files import make_older
 
 
 def test_no_schema_has_a_negative_version() -> None:

@@ -35,8 +35,8 @@ from plantdesk.store.sqlite.files.backup_folder import BackupFolder
 from plantdesk.store.sqlite.files.open_checks import check_file
 from plantdesk.store.sqlite.store import SqliteStore
 from tests.hostile_stores.generator import REFUSED
-from tests.store.test_backups import make_older
 from tests.support.adding import add_each
+from tests.support.store_files import make_older
 from tests.support.waiting import SECONDS
 
 ALOE = new_plant({"id": 1, "name": "Aloe vera"})

@@ -20,8 +20,7 @@ from plantdesk.store.sqlite.connections import connect
 from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.store.sqlite.transactions import WriteConnection
-from tests.store.test_backups import until
-from tests.support.waiting import SECONDS
+from tests.support.waiting import SECONDS, until
 
 movable = pytest.mark.skipif(sys.platform == "win32", reason="an open file can neither be moved nor replaced there")
 

@@ -26,8 +26,8 @@ from plantdesk.store.sqlite.backups import FileBackups
 from plantdesk.store.sqlite.files.backup_folder import BackupFolder
 from plantdesk.store.sqlite.store import SqliteStore
 from plantdesk.store.sqlite.transactions import UnsavedError
-from tests.store.test_backups import ids_in
 from tests.support.adding import add_each
+from tests.support.store_files import ids_in
 from tests.support.waiting import SECONDS, until
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="Windows lets nobody replace an open file")

@@ -30,9 +30,9 @@ from plantdesk.store.sqlite.files.backup_folder import BackupFolder
 from plantdesk.store.sqlite.migrations import SCHEMA_VERSION
 from plantdesk.store.sqlite.store import SqliteStore
 from tests.hostile_stores.generator import store as hostile_store
-from tests.store.contract.test_changes import add, apply, rows, undo
-from tests.store.test_backups import damage, ids_in, make_older, until
-from tests.support.waiting import SECONDS
+from tests.support.plant_changes import add, apply, rows, undo
+from tests.support.store_files import damage, ids_in, make_older
+from tests.support.waiting import SECONDS, until
 
 
 def put(store: SqliteStore, plant_id: int, name: str = "Fern", source: Source = COMMAND) -> None:

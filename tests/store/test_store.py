@@ -38,10 +38,9 @@ from plantdesk.store.sqlite.files.store_file import StoreFile
 from plantdesk.store.sqlite.migrations import SCHEMA_VERSION, apply_steps
 from plantdesk.store.sqlite.reader import read_ids
 from plantdesk.store.sqlite.store import SqliteStore
-from tests.store.test_backups import until
 from tests.support.adding import plant, write_connection
 from tests.support.cases import cases
-from tests.support.waiting import SECONDS
+from tests.support.waiting import SECONDS, until
 
 
 def stored(path: Path) -> list[tuple[object, ...]]:

@@ -19,7 +19,7 @@ import pytest
 
 from plantdesk.store.locations import PostgresLocation
 from plantdesk.store.postgres.address import Address
-from plantdesk.store.postgres.desks import create_tables
+from plantdesk.store.postgres.administration import create_tables
 from tests.support.ports import free_port
 from tests.support.programs import is_open_to_all
 

@@ -1,4 +1,4 @@
-"""SQL that creates the roles of a shared store; the rights of its user; the test of an address.
+"""Makes and updates the tables of a shared store, tests an address; SQL of its roles; the rights of its user.
 
 The role with all rights owns the tables, so that its members can update them.
 """
@@ -6,12 +6,14 @@ The role with all rights owns the tables, so that its members can update them.
 from __future__ import annotations
 
 import time
+from contextlib import closing
 
 from plantdesk.domain.errors import StoreError, StoreUnreachableError
-from plantdesk.domain.locations import ConnectionProbe, ConnectionStage
+from plantdesk.domain.locations import ConnectionProbe, ConnectionStage, TablesUpdate
 from plantdesk.domain.texts import Text
 from plantdesk.store.postgres.address import Address
-from plantdesk.store.postgres.connections import Connection, connect
+from plantdesk.store.postgres.connections import LONG_TIMEOUT, Connection, connect
+from plantdesk.store.postgres.desks import read_desks
 from plantdesk.store.postgres.errors import (
     DatabaseMissingError,
     EncodingRefusedError,
@@ -22,8 +24,10 @@ from plantdesk.store.postgres.errors import (
     SignInRefusedError,
     translate_errors,
 )
-from plantdesk.store.postgres.schema import check_readable, read_version, write_refusal
+from plantdesk.store.postgres.schema import SCHEMA_VERSION, check_readable, migrate, read_version, write_refusal
 
+#: The role of the connection that makes or updates the tables.
+_ROLE = "migration"
 _RIGHTS = """SELECT has_table_privilege('plantdesk.plant', 'INSERT')
                     AND has_any_column_privilege('plantdesk.state', 'UPDATE'),
                     has_table_privilege('plantdesk.plant', 'DELETE')"""
@@ -156,3 +160,34 @@ def _probe_tables(connection: Connection, address: Address, probed: ConnectionPr
     probed = probed._replace(plants=int(plants), refusal=write_refusal(version), desks=desks)
     missing = probed.refusal or read_missing_rights(connection)
     return probed._replace(can_add=missing is None or isinstance(missing, OnlyAddsError), can_change=missing is None)
+
+
+def create_tables(address: Address) -> None:
+    """Make the tables of a store if there are none. Raises StoreError."""
+    with translate_errors(address), closing(connect(address, _ROLE)) as connection:
+        if read_version(connection) is None:
+            migrate(connection)
+
+
+def needed_update(address: Address) -> TablesUpdate | None:
+    """Return the update that the tables need; None if they are of this version or newer. Raises StoreError."""
+    with translate_errors(address), closing(connect(address, _ROLE)) as connection:
+        tables = check_readable(read_version(connection), address.name, address.server)
+        if tables.version >= SCHEMA_VERSION:
+            return None
+        listed = read_desks(connection, address.desk)
+        worst_first = sorted(listed, key=lambda desk: (not desk.is_own, desk.tables, -desk.last_seen))
+        return TablesUpdate(tables.version, SCHEMA_VERSION, tuple(worst_first))
+
+
+def update_tables(address: Address) -> None:
+    """Bring the tables of all desks to this version, in one transaction. Raises StoreError; then nothing has changed.
+
+    If the answer to the commit is lost, the version of the tables shows whether they were updated.
+    """
+    try:
+        with translate_errors(address), closing(connect(address, _ROLE, LONG_TIMEOUT)) as connection:
+            migrate(connection)
+    except ServerUnreachableError:
+        if needed_update(address) is not None:
+            raise

@@ -35,9 +35,9 @@ from plantdesk.platform import paths
 from plantdesk.store.copies import copy_rows, rows_sql
 from plantdesk.store.database import StoreState
 from plantdesk.store.postgres.address import Address
+from plantdesk.store.postgres.administration import create_tables
 from plantdesk.store.postgres.connections import LONG_TIMEOUT, READER, Connection, connect, execute
 from plantdesk.store.postgres.database import DATABASE, runner_of
-from plantdesk.store.postgres.desks import create_tables
 from plantdesk.store.postgres.errors import NulRefusedError, translate_errors
 from plantdesk.store.postgres.schema import INDEXES, LAST_ID, add_indexes, check_readable, read_version
 from plantdesk.store.postgres.transactions import PostgresChangeWriter, PostgresTransactions

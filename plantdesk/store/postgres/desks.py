@@ -1,8 +1,8 @@
 """The desks of a shared store: the computers that work on it, each by the name that others see in the history.
 
 A listening desk records its name and version every 30 s on its LISTEN connection, so that writes take no longer. Each
-commit has the name of its desk, so that commands, which do not listen, are listed, too. This module also creates the
-tables, and updates them for all desks after a user has agreed. A notification carries no data, as it may be lost.
+commit has the name of its desk, so that commands, which do not listen, are listed, too. A notification carries no data,
+as it may be lost.
 """
 
 from __future__ import annotations
@@ -10,34 +10,29 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
-from contextlib import closing
 
 import psycopg
 
 from plantdesk import __version__
 from plantdesk.domain.errors import StoreError
-from plantdesk.domain.locations import TablesUpdate
 from plantdesk.domain.records import Desk
 from plantdesk.store.postgres.address import Address
-from plantdesk.store.postgres.connections import LONG_TIMEOUT, NOW_MS, Connection, connect, execute
-from plantdesk.store.postgres.errors import ServerUnreachableError, translate_errors
-from plantdesk.store.postgres.schema import SCHEMA_VERSION, check_readable, migrate, read_version
+from plantdesk.store.postgres.connections import NOW_MS, Connection, connect, execute
+from plantdesk.store.postgres.schema import SCHEMA_VERSION
 
 _log = logging.getLogger(__name__)
 
-#: The role of the connection that makes or updates the tables.
-_ROLE = "migration"
 #: Milliseconds for which a desk is listed after it was seen, and for which it counts as active.
 _LISTED_MS = 30 * 86_400_000
 ACTIVE_MS = 60_000
-_NOTE = f"""INSERT INTO desk (name, version, tables, last_seen) VALUES (%s, %s, %s, {NOW_MS})
+_RECORD_DESK = f"""INSERT INTO desk (name, version, tables, last_seen) VALUES (%s, %s, %s, {NOW_MS})
             ON CONFLICT (name) DO UPDATE SET version = excluded.version, tables = excluded.tables,
                                              last_seen = excluded.last_seen"""
 _COMMITTED = f"""SELECT desk AS name, '' AS version, 0 AS tables, max(made_at) AS last_seen FROM commits
                  WHERE made_at > {NOW_MS} - %(lately)s GROUP BY desk"""
 _LISTED = f"""SELECT DISTINCT ON (name) name, version, tables, last_seen
               FROM ({{found}}) AS found WHERE last_seen > {NOW_MS} - %(lately)s ORDER BY name, tables DESC"""
-_NOTED = "SELECT name, version, tables, last_seen FROM desk"
+_RECORDED = "SELECT name, version, tables, last_seen FROM desk"
 #: Seconds after which the store is read without a notification, and between two attempts to connect.
 _POLL_INTERVAL = 30
 _RETRY_DELAY = 1
@@ -46,9 +41,9 @@ _BATCH_DELAY = 0.05
 
 
 def record_desk(connection: Connection, name: str) -> None:
-    """Record that this desk has the store open; ignore a missing right. Raises psycopg.Error for a lost connection."""
+    """Record that this desk has the store open; ignore errors such as a missing right, but not a lost connection."""
     try:
-        execute(connection, _NOTE, (name, __version__, SCHEMA_VERSION))
+        execute(connection, _RECORD_DESK, (name, __version__, SCHEMA_VERSION))
     except psycopg.Error:
         if connection.closed:
             raise
@@ -57,40 +52,9 @@ def record_desk(connection: Connection, name: str) -> None:
 def read_desks(connection: Connection, own_name: str, max_age_ms: int = _LISTED_MS) -> list[Desk]:
     """Return the desks seen within `max_age_ms` (tables of version 1: those that committed). Raises psycopg.Error."""
     has_table = connection.execute("SELECT to_regclass('plantdesk.desk') IS NOT NULL").fetchone() == (True,)
-    listed = f"{_NOTED} UNION ALL {_COMMITTED}" if has_table else _COMMITTED
+    listed = f"{_RECORDED} UNION ALL {_COMMITTED}" if has_table else _COMMITTED
     rows = execute(connection, _LISTED.format(found=listed), {"lately": max_age_ms})
     return [Desk(name, version, tables, last_seen, name == own_name) for name, version, tables, last_seen in rows]
-
-
-def create_tables(address: Address) -> None:
-    """Make the tables of a store if there are none. Raises StoreError."""
-    with translate_errors(address), closing(connect(address, _ROLE)) as connection:
-        if read_version(connection) is None:
-            migrate(connection)
-
-
-def needed_update(address: Address) -> TablesUpdate | None:
-    """Return the update that the tables need; None if they are of this version or newer. Raises StoreError."""
-    with translate_errors(address), closing(connect(address, _ROLE)) as connection:
-        tables = check_readable(read_version(connection), address.name, address.server)
-        if tables.version >= SCHEMA_VERSION:
-            return None
-        listed = read_desks(connection, address.desk)
-        worst_first = sorted(listed, key=lambda desk: (not desk.is_own, desk.tables, -desk.last_seen))
-        return TablesUpdate(tables.version, SCHEMA_VERSION, tuple(worst_first))
-
-
-def update_tables(address: Address) -> None:
-    """Bring the tables of all desks to this version, in one transaction. Raises StoreError; then nothing has changed.
-
-    If the answer to the commit is lost, the version of the tables shows whether they were updated.
-    """
-    try:
-        with translate_errors(address), closing(connect(address, _ROLE, LONG_TIMEOUT)) as connection:
-            migrate(connection)
-    except ServerUnreachableError:
-        if needed_update(address) is not None:
-            raise
 
 
 # --- listening ---

@@ -25,10 +25,11 @@ from plantdesk.store.base import AddResult, BaseStore, WriterThread
 from plantdesk.store.change_writer import ChangeWriter
 from plantdesk.store.imports import StoreImport
 from plantdesk.store.postgres.address import Address
+from plantdesk.store.postgres.administration import create_tables
 from plantdesk.store.postgres.connections import connect
 from plantdesk.store.postgres.copies import SharedBackups
 from plantdesk.store.postgres.database import runner_of
-from plantdesk.store.postgres.desks import CommitListener, create_tables
+from plantdesk.store.postgres.desks import CommitListener
 from plantdesk.store.postgres.errors import RightsMissingError, ServerUnreachableError, StandbyError, translate_errors
 from plantdesk.store.postgres.reader import PostgresReader, ReadConnection
 from plantdesk.store.postgres.transactions import OutcomeUnknownError, PostgresTransactions
@@ -110,7 +111,7 @@ class PostgresWriter(WriterThread):
 
     def _report_added(self, result: AddResult) -> None:
         if result.position is not None:
-            changes = self._transactions.note_added(result)
+            changes = self._transactions.count_own_commit(result)
             if changes is None:
                 self.poll()
             else:

@@ -396,7 +396,7 @@ class PostgresTransactions:
                     raise OutcomeUnknownError from error
             time.sleep(_SETTLE_DELAY)
 
-    def note_added(self, result: AddResult) -> Changes | None:
+    def count_own_commit(self, result: AddResult) -> Changes | None:
         """Count a commit of this desk; return its changes for listeners. Return None if others committed before it."""
         if result.position != self.counters.position + 1:
             return None

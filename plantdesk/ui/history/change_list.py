@@ -262,7 +262,7 @@ def action_text(entry: HistoryEntry) -> str:
     return translate("History", "Redo") if is_undo else translate("History", "Undo")
 
 
-def find_widest_clock() -> str:
+def widest_clock_text() -> str:
     """Return a time of day that is as wide as any other one, to set the width of the column."""
     return QLocale().toString(QTime(22, 0), QLocale.FormatType.ShortFormat)
 
@@ -335,7 +335,7 @@ class ChangeList(PlainTable):
     def _on_reset(self) -> None:
         self.clearSpans()
         self.verticalHeader().setDefaultSectionSize(2 * self._theme.metrics.line + L)  # of all rows
-        self.setColumnWidth(HistoryColumn.TIME, self.fontMetrics().horizontalAdvance(find_widest_clock()) + XL)
+        self.setColumnWidth(HistoryColumn.TIME, self.fontMetrics().horizontalAdvance(widest_clock_text()) + XL)
         self._on_inserted(QModelIndex(), 0, self._history.rowCount() - 1)
 
     @Slot(QModelIndex, int, int)

@@ -45,7 +45,7 @@ class LabelsFeature(Feature):
 
     @Slot()
     def print_selected(self) -> None:
-        """Read the selected plants in full, and open the dialog; ask to select fewer or some."""
+        """Open the dialog for the selected plants, read in full; for none or too many, say how many to select."""
         ids = self._plants.selected_ids()
         if self.opened is None:
             return

@@ -154,7 +154,7 @@ class PlantsFeature(Feature):
         self.view_commands.orders.setEnabled(is_reachable)
         now = QLocale().toString(QTime.currentTime(), QLocale.FormatType.ShortFormat)
         if is_reachable is bool(self.browser.search_bar.time):  # keep the time of the last answer
-            self.browser.search_bar.set_time("" if is_reachable else now)
+            self.browser.search_bar.set_count_time("" if is_reachable else now)
 
     @property
     def search_text(self) -> str:
@@ -311,7 +311,7 @@ class PlantsFeature(Feature):
     def show_counts(self, counts: Counts, tags: list[str]) -> None:
         """Offer the sorted `tags` as completions, and adapt search and columns to `counts`."""
         self._form.set_tags(tags)
-        self.browser.search_bar.set_counts(counts)
+        self.browser.search_bar.set_completions(counts)
         self.browser.table.columns.show_sources(len(counts.sources))
 
     @Slot()

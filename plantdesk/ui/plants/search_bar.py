@@ -212,9 +212,9 @@ class SearchBar(QWidget):
         filters = [rename_in_filter(term, old, new) for term in self.filters]
         self.set_filters([term for term in filters if term is not None])
 
-    def set_counts(self, counts: Counts) -> None:
+    def set_completions(self, counts: Counts) -> None:
         """Offer the counted tags and sources as completions."""
-        self._completer.set_counts(counts)
+        self._completer.set_completions(counts)
 
     def no_match_reason(self) -> str:
         """Return a sentence about why no plant matches."""
@@ -251,7 +251,7 @@ class SearchBar(QWidget):
         self._count = found, total
         self._show_count()
 
-    def set_time(self, time: str) -> None:
+    def set_count_time(self, time: str) -> None:
         """Show the time of day of the count; empty if the count is current."""
         self.time = time
         self._show_count()

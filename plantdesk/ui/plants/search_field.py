@@ -58,7 +58,7 @@ class SearchCompleter(QObject):
         view = self._list.view
         return view.isVisible() and view.currentIndex().isValid()
 
-    def set_counts(self, counts: Counts) -> None:
+    def set_completions(self, counts: Counts) -> None:
         """Set the tags and sources to offer; tags with many plants come first."""
         self._tags = sorted(filter(None, counts.tags), key=lambda tag: -counts.tags[tag])
         self._sources = list(dict.fromkeys(AddedBy(source.kind, source.label) for source in counts.sources))

@@ -108,9 +108,9 @@ class SharedStoreFeature(Feature):
         if folder is None or self.context.preferences.of_store(location.key).get(_STAYS_KEY) is True:
             return
         run = self.context.bridge.long_tasks.run
-        run(self, lambda _task: (cloud_of(folder), is_remote(folder)), lambda result: self._show_folder(*result))
+        run(self, lambda _task: (cloud_of(folder), is_remote(folder)), lambda result: self._recommend_sharing(*result))
 
-    def _show_folder(self, cloud: str, is_on_network: bool) -> None:
+    def _recommend_sharing(self, cloud: str, is_on_network: bool) -> None:
         """Recommend a shared store for a file in a synchronised or remote folder."""
         if not cloud and not is_on_network:
             return

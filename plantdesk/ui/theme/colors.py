@@ -75,7 +75,7 @@ class Colors(NamedTuple):
         return self.border == self.text
 
     def color(self, name: str) -> QColor:
-        """Return the colour of a field, such as “muted”."""
+        """Return the colour for a purpose, by the name of its attribute, such as “muted”."""
         return QColor(getattr(self, name))
 
     def hover(self, background: str = "surface") -> QColor:

@@ -15,8 +15,8 @@ from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import FORM, Changes
 from plantdesk.domain.selections import Selection
 from plantdesk.store import location_of
-from tests.store.contract.test_changes import add, rows, undo
 from tests.store.test_copies import fill, state
+from tests.support.plant_changes import add, rows, undo
 from tests.support.waiting import SECONDS
 
 

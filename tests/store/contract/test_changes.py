@@ -15,7 +15,6 @@ from plantdesk.domain.edits import (
     RenameTag,
     Rewrite,
     SetTag,
-    Undone,
     edited,
 )
 from plantdesk.domain.errors import EditConflictError, InvalidPlantError, NothingToUndoError
@@ -24,11 +23,12 @@ from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import COMMAND, FORM, Changes, PlantRow, Source, SourceKind
 from plantdesk.domain.rewriting import RewriteRule
 from plantdesk.domain.search import parse_search
-from plantdesk.domain.selections import HasTag, Order, Selection, View
+from plantdesk.domain.selections import HasTag, Selection
 from plantdesk.domain.validation import new_plant, plant_fields
 from plantdesk.store.rows import FIRST_UNCOUNTED_ID
 from tests.store.contract.conftest import Open
 from tests.support.adding import add_each, plant
+from tests.support.plant_changes import add, apply, rows, titles, undo
 from tests.support.waiting import SECONDS
 
 
@@ -37,33 +37,6 @@ def plants(store: PlantStore) -> list[PlantRow]:
     """Three plants: a fern and an aloe with a tag, and a rose without one."""
     entries = [(3, "Fern", "kitchen"), (1, "Aloe", "kitchen"), (2, "Röschen", None)]
     return [add(store, plant_id, name, tag) for plant_id, name, tag in entries]
-
-
-def add(store: PlantStore, plant_id: int, name: str, tag: str | None = None) -> PlantRow:
-    return store.add(plant(plant_id, name, tag), FORM).result(SECONDS)
-
-
-def apply(store: PlantStore, *edits: Edit) -> int:
-    change = store.apply(edits, COMMAND).result(SECONDS).change
-    assert change is not None
-    return change.number
-
-
-def undo(store: PlantStore, number: int | None = None) -> Undone:
-    return store.undo(number, COMMAND).result(SECONDS)
-
-
-def rows(store: PlantStore) -> list[PlantRow]:
-    """All plants in insertion order."""
-    with closing(store.reader()) as reader:
-        ids = [plant_id for chunk in reader.ids(View(order=Order.ADDED, descending=False)) for plant_id in chunk]
-        found = reader.rows(ids)
-        return [found[plant_id] for plant_id in ids]
-
-
-def titles(store: PlantStore) -> list[str]:
-    with closing(store.reader()) as reader:
-        return [str(change.title) for change in reader.history()]
 
 
 # --- edits -------------------------------------------------------------------------------------------------------

@@ -11,8 +11,8 @@ from plantdesk.domain.folding import alike_key
 from plantdesk.domain.protocols import PlantStore
 from plantdesk.domain.records import COMMAND, FORM, MAX_NOTE_BYTES, now_ms
 from plantdesk.domain.validation import new_plant
-from tests.store.contract.test_changes import add, apply, rows, titles
 from tests.support.adding import plant
+from tests.support.plant_changes import add, apply, rows, titles
 from tests.support.waiting import SECONDS
 
 #: Names that are alike to others but for what a reader does not see, and names that are not.

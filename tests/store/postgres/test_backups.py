@@ -20,11 +20,10 @@ from plantdesk.store import location_of
 from plantdesk.store.locations import PostgresLocation
 from plantdesk.store.postgres.copies import SharedBackups
 from plantdesk.store.postgres.errors import NulRefusedError
-from tests.store.contract.test_changes import add, rows, undo
-from tests.store.test_backups import until
 from tests.store.test_copies import fill
+from tests.support.plant_changes import add, rows, undo
 from tests.support.postgres_server import PostgresServer
-from tests.support.waiting import SECONDS
+from tests.support.waiting import SECONDS, until
 
 
 @pytest.fixture

@@ -23,9 +23,9 @@ from plantdesk.platform import paths
 from plantdesk.platform.settings import Settings, save, with_store
 from plantdesk.store.locations import PostgresLocation
 from plantdesk.store.postgres.address import Address
-from tests.store.contract.test_changes import add
 from tests.support.cases import number
 from tests.support.changing import change
+from tests.support.plant_changes import add
 from tests.support.postgres_server import PostgresServer
 from tests.support.waiting import SECONDS
 

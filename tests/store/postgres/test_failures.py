@@ -26,11 +26,10 @@ from plantdesk.store.postgres.connections import connect, execute
 from plantdesk.store.postgres.database import runner_of
 from plantdesk.store.postgres.errors import ServerUnreachableError
 from plantdesk.store.postgres.transactions import OutcomeUnknownError
-from tests.store.test_backups import until
 from tests.support.adding import add_each, plant
 from tests.support.postgres_server import PostgresServer, running_server
 from tests.support.tcp_proxy import TcpProxy, proxy_to
-from tests.support.waiting import SECONDS
+from tests.support.waiting import SECONDS, until
 
 
 def stored(location: PostgresLocation) -> list[int]:

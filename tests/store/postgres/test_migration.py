@@ -23,10 +23,9 @@ from plantdesk.domain.validation import new_plant
 from plantdesk.store import location_of
 from plantdesk.store.locations import PostgresLocation
 from plantdesk.store.postgres.schema import SCHEMA_VERSION, UpdateRightsError, apply_steps
-from tests.store.contract.test_changes import add, rows
-from tests.store.test_backups import until
+from tests.support.plant_changes import add, rows
 from tests.support.postgres_server import PostgresServer
-from tests.support.waiting import SECONDS
+from tests.support.waiting import SECONDS, until
 
 NEWER = SCHEMA_VERSION + 1
 

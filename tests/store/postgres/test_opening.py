@@ -18,9 +18,8 @@ from plantdesk.domain.validation import new_plant, plant_fields
 from plantdesk.store import location_of
 from plantdesk.store.locations import PostgresLocation
 from plantdesk.store.postgres.address import Address
-from plantdesk.store.postgres.administration import OnlyAddsError, OnlyReadsError
+from plantdesk.store.postgres.administration import OnlyAddsError, OnlyReadsError, create_tables
 from plantdesk.store.postgres.connections import connect
-from plantdesk.store.postgres.desks import create_tables
 from plantdesk.store.postgres.errors import (
     DatabaseMissingError,
     HostUnknownError,
@@ -30,11 +29,10 @@ from plantdesk.store.postgres.errors import (
     StandbyError,
 )
 from plantdesk.store.postgres.schema import NoSharedStoreError, UpdateRightsError
-from tests.store.contract.test_changes import add, rows, undo
-from tests.store.test_backups import until
+from tests.support.plant_changes import add, rows, undo
 from tests.support.ports import free_port
 from tests.support.postgres_server import PostgresServer, running_server
-from tests.support.waiting import SECONDS
+from tests.support.waiting import SECONDS, until
 
 
 def test_only_create_makes_tables_and_only_where_there_are_none(postgres: PostgresServer) -> None:

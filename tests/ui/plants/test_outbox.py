@@ -29,7 +29,7 @@ class OutboxMachine(RuleBasedStateMachine):
         super().__init__()
         self.outbox = Outbox()
         self.typed: list[str] = []
-        self.mark_stored: list[str] = []
+        self.stored_names: list[str] = []
         self.discarded: list[str] = []
 
     def names(self, submissions: list[Submission]) -> list[str]:
@@ -61,7 +61,7 @@ class OutboxMachine(RuleBasedStateMachine):
     def is_stored(self, data: st.DataObject) -> None:
         submission = self.sending(data)
         self.outbox.mark_stored(submission)
-        self.mark_stored += self.names([submission])
+        self.stored_names += self.names([submission])
 
     @precondition(lambda self: any(each.state is SubmissionState.SENDING for each in self.outbox.submissions))
     @rule(data=st.data(), error=st.sampled_from(_ERRORS))
@@ -129,7 +129,7 @@ class OutboxMachine(RuleBasedStateMachine):
     def each_plant_is_in_one_place(self) -> None:
         edited = [] if self.outbox.edited is None else [self.outbox.edited]
         here = self.names([*self.outbox.submissions, *edited])
-        assert sorted([*here, *self.mark_stored, *self.discarded]) == sorted(self.typed)
+        assert sorted([*here, *self.stored_names, *self.discarded]) == sorted(self.typed)
 
     @invariant()
     def each_submission_is_saved_or_shown(self) -> None:

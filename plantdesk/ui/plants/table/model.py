@@ -332,7 +332,7 @@ class PlantModel(QAbstractTableModel):
     def _query_order(self, state: RowsState) -> None:
         if self._queries is not None:
             view = self.query.view
-            self.rows.start_query(state, view)
+            self.rows.mark_querying(state, view)
             read = partial(_read_order, view=view, reports_first=state is RowsState.LOADING)
             done = partial(self._on_order_read, monotonic())
             self._queries.run(self, read, done, self._on_order_failed, progress=self._on_first_ids_read)

@@ -112,7 +112,7 @@ class RowOrder:
         except ValueError:
             return None
 
-    def start_query(self, state: RowsState, view: View) -> None:
+    def mark_querying(self, state: RowsState, view: View) -> None:
         """Set the state of a query that starts: LOADING, or REFRESHING for the same view."""
         self._total = self.total
         self._view = view

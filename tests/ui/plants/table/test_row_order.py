@@ -76,7 +76,7 @@ def test_orders_are_compared_in_steps_that_grow_with_their_length() -> None:
 def reads_of_additions(size: int, *, descending: bool) -> int:
     """Return how many ids are read to show a hundred plants that are added one after the other."""
     rows = RowOrder()
-    rows.start_query(RowsState.LOADING, View(descending=descending))
+    rows.mark_querying(RowsState.LOADING, View(descending=descending))
     rows.ids, rows.state = Counted("q", range(size)), RowsState.COMPLETE
     edits: list[RowEdit] = []
     for plant_id in range(size, size + 100):
@@ -106,7 +106,7 @@ class Rows(RuleBasedStateMachine):
     @initialize(view=st.sampled_from([View(), View(descending=False), View(order=Order.ID)]))
     def show(self, view: View) -> None:
         self.view = view
-        self.rows.start_query(RowsState.LOADING, view)
+        self.rows.mark_querying(RowsState.LOADING, view)
 
     @rule(plant_id=st.integers(1, 8))
     def add_or_delete(self, plant_id: int) -> None:
@@ -144,7 +144,7 @@ class Rows(RuleBasedStateMachine):
             self.answer = None
             self.rows.mark_failed()
         if needed := self.rows.needed_query:
-            self.rows.start_query(needed, self.view)
+            self.rows.mark_querying(needed, self.view)
 
     @property
     def is_queried(self) -> bool:
