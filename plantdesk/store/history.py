@@ -149,8 +149,10 @@ def change_of(row: Sequence[Any]) -> Change:
     own_parameters = _parse_object(parameters)
     own_parameters.pop(LAST_SEQ, None)
     desk = own_parameters.pop(DESK, "")
-    undo_state = undoes, bool(undone), can_undo, desk if isinstance(desk, str) else ""
-    return Change(number, made_at, source, ChangeKind(kind), own_parameters, max(0, plants), *undo_state)
+    desk = desk if isinstance(desk, str) else ""
+    kind = ChangeKind(kind)
+    plants = max(0, plants)
+    return Change(number, made_at, source, kind, own_parameters, plants, undoes, bool(undone), can_undo, desk)
 
 
 def last_seq_of(parameters: str) -> int:

@@ -358,9 +358,8 @@ class PostgresTransactions:
     def _commit(self, writer: PostgresChangeWriter, key: UUID) -> None:
         """Finish the transaction and commit it, in one round trip."""
         connection = writer.connection
-        counts = {"plants": writer.plants, "tokens": writer.tokens}
-        position = {"seq": writer.last_seq, "change": writer.last_change}
-        values = {"key": key, "desk": self._address.desk, **position, **counts}
+        values = {"key": key, "desk": self._address.desk, "seq": writer.last_seq, "change": writer.last_change}
+        values |= {"plants": writer.plants, "tokens": writer.tokens}
         try:
             with translate_errors(self._address), connection.pipeline():
                 execute(connection, _FINISH, values)

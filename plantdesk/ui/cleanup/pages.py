@@ -84,9 +84,9 @@ class DuplicatesPage(CleanUpPage):
         self._show_counts()
 
     def _lay_out(self) -> None:
-        boxes = (self._alike_box, self._keep_box)
-        labels = (PlainLabel(box.accessibleName(), buddy=box) for box in boxes)
-        first, second = (fill(QHBoxLayout(), *pair, STRETCH, spacing=M) for pair in zip(labels, boxes, strict=True))
+        alike, keep = (PlainLabel(box.accessibleName(), buddy=box) for box in (self._alike_box, self._keep_box))
+        first = fill(QHBoxLayout(), alike, self._alike_box, STRETCH, spacing=M)
+        second = fill(QHBoxLayout(), keep, self._keep_box, STRETCH, spacing=M)
         fields = fill(QHBoxLayout(), first, (second, 1), spacing=L + M)
         self.rows = [fields]
         counts = fill(QHBoxLayout(), self._count_label, STRETCH, self._all_button, spacing=M)

@@ -113,8 +113,8 @@ class PlantBrowser(QFrame):
         self.model.apply(changes)
         if changes.added and self.model.rows.is_complete:
             self.table.background.mark(row.id for row in reversed(changes.added))
-        changed_ids = {row.id for row in (*changes.added, *changes.updated)}
-        if self._ids_to_select and (changes.needs_reload or not changed_ids.isdisjoint(self._ids_to_select)):
+        ids = frozenset(self._ids_to_select)
+        if ids and (changes.needs_reload or any(row.id in ids for row in (*changes.added, *changes.updated))):
             self.table.keeper.select(self._ids_to_select)
             self._ids_to_select = ()
 
